@@ -1,0 +1,110 @@
+//! Blobs: bulk and free text beside the journal.
+//!
+//! An entry carries a salted digest of each; erasing a blob and its salt leaves the chain intact and the text
+//! beyond recovery.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::hash::{Hash, hex, hmac_sha256, sha256};
+use crate::json::{Limits, Object, Value, parse, write_compact};
+
+/// A piece of bulk or free text: compact JSON, and the salt of its digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blob {
+    /// SHA-256 over salt and bytes
+    pub digest: Hash,
+    /// 16 random bytes
+    pub salt: [u8; 16],
+    /// Compact JSON
+    pub bytes: Vec<u8>,
+}
+
+/// The digest by which an entry names a blob: SHA-256(salt ‖ bytes).
+pub fn blob_digest(salt: &[u8; 16], bytes: &[u8]) -> Hash {
+    sha256(&[salt, bytes])
+}
+
+/// Collects the blobs of one entry while commands and facts are written. Equal values share a blob.
+pub struct BlobWriter {
+    salts: [u8; 32],
+    blobs: Vec<Blob>,
+}
+
+impl BlobWriter {
+    /// A writer whose salts are derived from 32 random bytes that are kept nowhere.
+    pub fn new(salts: [u8; 32]) -> Self {
+        Self { salts, blobs: Vec::new() }
+    }
+
+    /// Puts a value aside and answers the reference to write in its place.
+    pub fn put(&mut self, value: &Value) -> Value {
+        let bytes: Vec<u8> = write_compact(value).into();
+        let digest = match self.blobs.iter().find(|blob| blob.bytes == bytes) {
+            Some(blob) => blob.digest,
+            None => {
+                let mut salt = [0; 16];
+                let derived = hmac_sha256(&self.salts, &[&self.blobs.len().to_be_bytes()]);
+                for (to, from) in salt.iter_mut().zip(derived) {
+                    *to = from;
+                }
+                let digest = blob_digest(&salt, &bytes);
+                self.blobs.push(Blob { digest, salt, bytes });
+                digest
+            }
+        };
+        Object::new().with("blob", hex(&digest)).into()
+    }
+
+    /// Puts a value aside if there is one.
+    pub fn put_some(&mut self, value: Option<impl Into<Value>>) -> Option<Value> {
+        value.map(|value| self.put(&value.into()))
+    }
+
+    /// The blobs put aside.
+    pub fn into_blobs(self) -> Vec<Blob> {
+        self.blobs
+    }
+}
+
+/// Reads blobs back by their references.
+pub struct BlobReader<'a> {
+    find: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+    erased: core::cell::Cell<bool>,
+}
+
+impl<'a> BlobReader<'a> {
+    /// A reader over a look-up by hexadecimal digest that answers `None` for an erased blob.
+    ///
+    /// The look-up checks each blob against its digest before it hands it out.
+    pub fn new(find: &'a dyn Fn(&str) -> Option<Vec<u8>>) -> Self {
+        Self { find, erased: core::cell::Cell::new(false) }
+    }
+
+    /// The value behind a reference; an erased one reads `{"erased": digest}`. `None` if this is no reference or
+    /// the blob is not JSON.
+    pub fn take(&self, reference: &Value) -> Option<Value> {
+        let digest = reference.get("blob")?.as_str()?;
+        match (self.find)(digest) {
+            Some(bytes) => parse(&bytes, &Limits::STORED).ok(),
+            None => {
+                self.erased.set(true);
+                Some(Object::new().with("erased", digest).into())
+            }
+        }
+    }
+
+    /// Reads a string behind a reference; an erased one is an empty string.
+    pub fn take_string(&self, reference: &Value) -> Option<String> {
+        match self.take(reference)? {
+            Value::String(text) => Some(text),
+            Value::Object(erased) if erased.contains("erased") => Some(String::new()),
+            _ => None,
+        }
+    }
+
+    /// Whether any blob read so far was erased.
+    pub fn met_erased(&self) -> bool {
+        self.erased.get()
+    }
+}

@@ -1,0 +1,136 @@
+//! The capabilities that run in the machine. A new one adds a variant to each enum here, and nothing to whoever
+//! drives the machine.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{
+    BlobReader, BlobWriter, Configuration, Context, Document, Draft, Key, Outcome, Refusal, View, ViewError,
+    configuration,
+};
+use crate::json::{Object, Value};
+use crate::work;
+
+/// The number of the rule set. It rises whenever any verdict could change, so that a verifier knows whether it
+/// can decide an old command again.
+pub const RULES: u32 = 1;
+
+/// A command in normal form, of any capability.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Adopts a configuration
+    Configuration(configuration::Adopt),
+    /// Work orders and reports
+    Work(work::Command),
+}
+
+/// Something that followed from a command, of any capability.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fact {
+    /// A configuration is in force
+    Configuration(configuration::Adopted),
+    /// Work orders and reports
+    Work(work::Fact),
+}
+
+/// A question that changes nothing, of any capability.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Query {
+    /// Work orders and reports
+    Work(work::Query),
+}
+
+impl Command {
+    /// The command's stable name, the `type` of its journal entry.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Configuration(_) => configuration::Adopt::NAME,
+            Self::Work(command) => command.name(),
+        }
+    }
+
+    /// The id of what the command is about, the `entity_id` of its journal entry.
+    pub fn entity(&self, context: &Context<'_>) -> String {
+        match self {
+            Self::Configuration(_) => Configuration::CURRENT.into(),
+            Self::Work(command) => command.entity(context),
+        }
+    }
+
+    /// The arguments as the journal writes them.
+    pub fn write(&self, blobs: &mut BlobWriter) -> Object {
+        match self {
+            Self::Configuration(command) => command.write(blobs),
+            Self::Work(command) => command.write(blobs),
+        }
+    }
+
+    /// Reads what [`Command::name`] and [`Command::write`] give; `None` if it is no command of these rules.
+    pub fn read(name: &str, arguments: &Object, blobs: &BlobReader<'_>) -> Option<Self> {
+        match name.split_once('.')?.0 {
+            "configuration" => configuration::Adopt::read(name, arguments, blobs).map(Self::Configuration),
+            "work" => work::Command::read(name, arguments, blobs).map(Self::Work),
+            _ => None,
+        }
+    }
+}
+
+impl Fact {
+    /// The fact as the journal writes it.
+    pub fn write(&self, blobs: &mut BlobWriter) -> Object {
+        match self {
+            Self::Configuration(fact) => fact.write(blobs),
+            Self::Work(fact) => fact.write(blobs),
+        }
+    }
+
+    /// Reads what [`Fact::write`] gives; `None` if it is no fact of these rules.
+    pub fn read(object: &Object, blobs: &BlobReader<'_>) -> Option<Self> {
+        match object.str("fact")?.split_once('.')?.0 {
+            "configuration" => configuration::Adopted::read(object, blobs).map(Self::Configuration),
+            "work" => work::Fact::read(object, blobs).map(Self::Work),
+            _ => None,
+        }
+    }
+}
+
+/// Decides a command. Reads, never writes.
+pub(super) fn decide(
+    view: &View,
+    command: &Command,
+    context: &Context<'_>,
+    configuration: &Configuration,
+) -> Result<Outcome, ViewError> {
+    match command {
+        Command::Configuration(command) => Ok(configuration::decide(command, configuration)),
+        Command::Work(command) => work::decide(view, command, context, configuration),
+    }
+}
+
+/// Applies a fact. Never refuses.
+pub(super) fn apply(draft: &mut Draft<'_>, fact: &Fact) -> Result<(), ViewError> {
+    match fact {
+        Fact::Configuration(fact) => configuration::apply(draft, fact),
+        Fact::Work(fact) => work::apply(draft, fact),
+    }
+}
+
+/// Answers a query.
+pub(super) fn answer(
+    view: &View,
+    query: &Query,
+    context: &Context<'_>,
+    configuration: &Configuration,
+) -> Result<Result<Value, Refusal>, ViewError> {
+    match query {
+        Query::Work(query) => work::answer(view, query, context, configuration),
+    }
+}
+
+/// The command that does what has fallen due for these documents; a no-op for whichever was done meanwhile.
+/// `None` when there is nothing to do for documents of these kinds.
+pub fn expire_due(keys: &[Key]) -> Option<Command> {
+    let orders: Vec<String> =
+        keys.iter().filter(|key| key.kind == work::Order::KIND).map(|key| key.id.clone()).collect();
+    (!orders.is_empty()).then_some(Command::Work(work::Command::ExpireDue { orders }))
+}
