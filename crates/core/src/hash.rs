@@ -18,7 +18,12 @@ pub fn sha256(parts: &[&[u8]]) -> Hash {
 
 /// HMAC-SHA-256 (RFC 2104) over the parts, one after the other.
 pub fn hmac_sha256(key: &[u8; 32], parts: &[&[u8]]) -> Hash {
-    let mut mac = <Hmac<Sha256> as KeyInit>::new(key.into());
+    // HMAC fills a key up with zeros to the block of its hash, 64 bytes for SHA-256.
+    let mut block = [0; 64];
+    for (byte, filled) in block.iter_mut().zip(key) {
+        *byte = *filled;
+    }
+    let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
     for part in parts {
         mac.update(part);
     }

@@ -6,11 +6,15 @@
 mod number;
 mod pointer;
 mod read;
+mod text;
 mod value;
 mod write;
 
 pub use number::Number;
 pub use pointer::Pointer;
-pub use read::{Duplicates, Limits, Lossless, LosslessText, ReadError, ReadErrorKind, parse, parse_lossless};
-pub use value::{Object, Text, Tree, Value};
-pub use write::{write_canonical, write_compact, write_pretty};
+pub use read::{DEEPEST, Duplicates, Limits, ReadError, ReadErrorKind, parse, parse_lossless};
+pub use text::{LosslessText, Text};
+pub use value::{Object, Tree, Value};
+pub use write::{
+    write_canonical, write_canonical_into, write_compact, write_compact_into, write_jcs, write_jcs_into, write_pretty,
+};

@@ -1,1 +1,732 @@
-//! The strict reader.
+//! The strict reader: RFC 8259 and nothing beyond it, within limits.
+//!
+//! One reader serves both kinds of text. It goes down by recursion, so [`Limits::depth`] is never more than
+//! [`DEEPEST`]. Names and items are collected on stacks shared by the whole document and moved into their object or
+//! array in one piece, so a document costs one allocation per string and per container.
+
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::text::Build;
+use super::{LosslessText, Number, Object, Tree, Value};
+
+/// The deepest nesting that any limit can allow: the reader, the writers and dropping a value recurse.
+pub const DEEPEST: usize = 512;
+
+/// What a text may cost, and what happens to a name that occurs twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the whole text
+    pub bytes: usize,
+    /// Objects and arrays inside each other; at most [`DEEPEST`], whatever is written here
+    pub depth: usize,
+    /// Bytes of one string or name, escapes resolved
+    pub string_bytes: usize,
+    /// Members of one object, items of one array
+    pub members: usize,
+    /// What a repeated name in an object means
+    pub duplicates: Duplicates,
+}
+
+/// What a repeated name in an object means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duplicates {
+    /// The text is refused
+    Refuse,
+    /// The last value counts and stands where the name stood first, as in JavaScript and Python
+    LastWins,
+}
+
+impl Limits {
+    /// For documents: orders, reports, arguments of tools (`spec work-orders §6.5`).
+    pub const DOCUMENT: Self = Self {
+        bytes: 4 << 20,
+        depth: 128,
+        string_bytes: 4 << 20,
+        members: 100_000,
+        duplicates: Duplicates::LastWins,
+    };
+
+    /// For one entry of a journal, ours or an old one (`spec coordination §5.3`).
+    pub const JOURNAL: Self = Self {
+        bytes: 16 << 20,
+        depth: DEEPEST,
+        string_bytes: 16 << 20,
+        members: 100_000,
+        duplicates: Duplicates::LastWins,
+    };
+
+    /// The same limits with another meaning of repeated names.
+    #[must_use]
+    pub const fn with_duplicates(self, duplicates: Duplicates) -> Self {
+        Self { duplicates, ..self }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DOCUMENT
+    }
+}
+
+/// Reads one JSON text strictly.
+///
+/// Takes RFC 8259 in UTF-8 without byte order mark, nothing before or after but white space. Integers that fit 128
+/// bits are exact, any other number is the nearest double.
+///
+/// # Errors
+///
+/// Anything else, and whatever is over the limits. Strings can't hold unpaired surrogates: their escapes are refused.
+pub fn parse(text: &[u8], limits: &Limits) -> Result<Value, ReadError> {
+    read(text, limits)
+}
+
+/// Reads one JSON text strictly, but keeps unpaired surrogates (`spec coordination §5.2`).
+///
+/// # Errors
+///
+/// As [`parse`], except that escapes of unpaired surrogates are taken.
+pub fn parse_lossless(text: &[u8], limits: &Limits) -> Result<Tree<LosslessText>, ReadError> {
+    read(text, limits)
+}
+
+fn read<S: Build>(text: &[u8], limits: &Limits) -> Result<Tree<S>, ReadError> {
+    let text = check_encoding(text, limits)?;
+    let mut reader = Reader::new(text, limits);
+    reader.document().map_err(|fault| ReadError::at(text.as_bytes(), reader.at, *fault))
+}
+
+/// Why a text was not read, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    /// What is wrong
+    pub kind: ReadErrorKind,
+    /// Where: bytes from the start
+    pub offset: usize,
+    /// Where: the line, from 1
+    pub line: usize,
+    /// Where: the code point in the line, from 1
+    pub column: usize,
+}
+
+/// What can be wrong with a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadErrorKind {
+    /// More bytes than allowed
+    TooLong {
+        /// Bytes of the text
+        bytes: usize,
+        /// Bytes allowed
+        limit: usize,
+    },
+    /// Bytes that are not UTF-8
+    InvalidUtf8 {
+        /// The first byte that fits nowhere
+        byte: u8,
+    },
+    /// A byte order mark at the start
+    ByteOrderMark,
+    /// The text stops before its value is complete
+    UnexpectedEnd {
+        /// What could have followed
+        expected: &'static str,
+    },
+    /// Something that can't stand here
+    Unexpected {
+        /// The word or character
+        found: String,
+        /// What could stand here
+        expected: &'static str,
+    },
+    /// Something after the value
+    TrailingText {
+        /// The word or character
+        found: String,
+    },
+    /// More objects and arrays inside each other than allowed
+    TooDeep {
+        /// Levels allowed
+        limit: usize,
+    },
+    /// A raw control character in a string
+    ControlCharacter {
+        /// Below U+0020
+        character: u8,
+    },
+    /// An escape that JSON does not have
+    InvalidEscape {
+        /// The escape, from its backslash
+        found: String,
+    },
+    /// An escaped surrogate without its partner
+    UnpairedSurrogate {
+        /// The UTF-16 code unit
+        unit: u16,
+    },
+    /// A number that is spelled wrongly
+    InvalidNumber {
+        /// The number as far as it was read
+        found: String,
+        /// What could have followed
+        expected: &'static str,
+    },
+    /// A number beyond the range of a double
+    NumberOutOfRange {
+        /// The number, shortened if it is long
+        found: String,
+    },
+    /// A string or name longer than allowed
+    StringTooLong {
+        /// Bytes allowed
+        limit: usize,
+    },
+    /// An object or array with more members or items than allowed
+    TooManyMembers {
+        /// Members allowed
+        limit: usize,
+    },
+    /// A name that occurs twice where that is refused
+    DuplicateName {
+        /// The name, shortened if it is long
+        name: String,
+    },
+}
+
+impl ReadErrorKind {
+    /// The stable name.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::TooLong { .. } => "too_long",
+            Self::InvalidUtf8 { .. } => "invalid_utf8",
+            Self::ByteOrderMark => "byte_order_mark",
+            Self::UnexpectedEnd { .. } => "unexpected_end",
+            Self::Unexpected { .. } => "unexpected_text",
+            Self::TrailingText { .. } => "trailing_text",
+            Self::TooDeep { .. } => "too_deep",
+            Self::ControlCharacter { .. } => "control_character",
+            Self::InvalidEscape { .. } => "invalid_escape",
+            Self::UnpairedSurrogate { .. } => "unpaired_surrogate",
+            Self::InvalidNumber { .. } => "invalid_number",
+            Self::NumberOutOfRange { .. } => "number_out_of_range",
+            Self::StringTooLong { .. } => "string_too_long",
+            Self::TooManyMembers { .. } => "too_many_members",
+            Self::DuplicateName { .. } => "duplicate_name",
+        }
+    }
+}
+
+impl fmt::Display for ReadErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong { bytes, limit } => write!(f, "the text has `{bytes}` bytes, at most {limit} are accepted"),
+            Self::InvalidUtf8 { byte } => write!(f, "byte `{byte:#04x}` is not UTF-8, which is all that is accepted"),
+            Self::ByteOrderMark => f.write_str("`U+FEFF` at the start, a JSON text has no byte order mark"),
+            Self::UnexpectedEnd { expected } => write!(f, "the text ends too early, expected {expected}"),
+            Self::Unexpected { found, expected } => write!(f, "unexpected `{found}`, expected {expected}"),
+            Self::TrailingText { found } => write!(f, "unexpected `{found}` after the value, expected the end"),
+            Self::TooDeep { limit } => write!(f, "nested too deeply, at most {limit} levels are accepted"),
+            Self::ControlCharacter { character } => {
+                write!(f, "raw `U+{character:04X}` in a string, expected its escape `\\u{character:04x}`")
+            }
+            Self::InvalidEscape { found } => write!(
+                f,
+                "unknown escape `{found}`, expected a backslash and one of `\"\\/bfnrt`, or `\\u` and four hexadecimal digits"
+            ),
+            Self::UnpairedSurrogate { unit } => {
+                write!(f, "unpaired surrogate `\\u{unit:04x}`, expected a character or a pair of surrogates")
+            }
+            Self::InvalidNumber { found, expected } => write!(f, "incomplete number `{found}`, expected {expected}"),
+            Self::NumberOutOfRange { found } => {
+                write!(f, "number `{found}` is too large, expected a magnitude below 1.8e308")
+            }
+            Self::StringTooLong { limit } => write!(f, "string too long, at most {limit} bytes are accepted"),
+            Self::TooManyMembers { limit } => write!(f, "too many members, at most {limit} are accepted"),
+            Self::DuplicateName { name } => write!(f, "member `{name}` occurs twice, expected each name once"),
+        }
+    }
+}
+
+impl ReadError {
+    /// The stable name of what is wrong.
+    pub const fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    fn at(text: &[u8], offset: usize, kind: ReadErrorKind) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at.saturating_add(1));
+        let line_so_far = before.get(line_start..).unwrap_or_default();
+        Self {
+            kind,
+            offset,
+            line: before.iter().filter(|byte| **byte == b'\n').count().saturating_add(1),
+            column: line_so_far.iter().filter(|byte| !is_continuation(**byte)).count().saturating_add(1),
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} column {}: {}", self.line, self.column, self.kind)
+    }
+}
+
+impl core::error::Error for ReadError {}
+
+/// Whether a byte continues a UTF-8 sequence.
+const fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// The text as UTF-8 within its limit, and no byte order mark.
+fn check_encoding<'a>(text: &'a [u8], limits: &Limits) -> Result<&'a str, ReadError> {
+    if text.len() > limits.bytes {
+        return Err(ReadError::at(&[], 0, ReadErrorKind::TooLong { bytes: text.len(), limit: limits.bytes }));
+    }
+    let checked = core::str::from_utf8(text).map_err(|error| {
+        let offset = error.valid_up_to();
+        let byte = text.get(offset).copied().unwrap_or_default();
+        ReadError::at(text, offset, ReadErrorKind::InvalidUtf8 { byte })
+    })?;
+    if checked.starts_with('\u{FEFF}') {
+        return Err(ReadError::at(text, 0, ReadErrorKind::ByteOrderMark));
+    }
+    Ok(checked)
+}
+
+/// Why reading stopped; the place is where the reader stands. Boxed to keep results as small as values.
+type Fault = Box<ReadErrorKind>;
+
+const A_VALUE: &str = "a value: `{`, `[`, a string, a number, `true`, `false` or `null`";
+const A_NAME: &str = "a member's name in double quotes";
+const A_CLOSING_QUOTE: &str = "a closing `\"`";
+
+struct Reader<'a, S> {
+    text: &'a str,
+    at: usize,
+    limits: &'a Limits,
+    /// Items of the arrays that are being read, outer ones first
+    items: Vec<Tree<S>>,
+    /// Members of the objects that are being read, outer ones first
+    members: Vec<(S, Tree<S>)>,
+    /// Where the name of each of `members` stands
+    name_offsets: Vec<usize>,
+}
+
+impl<'a, S: Build> Reader<'a, S> {
+    fn new(text: &'a str, limits: &'a Limits) -> Self {
+        Self { text, at: 0, limits, items: Vec::new(), members: Vec::new(), name_offsets: Vec::new() }
+    }
+
+    fn document(&mut self) -> Result<Tree<S>, Fault> {
+        self.skip_space();
+        let value = self.value(0)?;
+        self.skip_space();
+        if self.at < self.text.len() {
+            return Err(Box::new(ReadErrorKind::TrailingText { found: self.found() }));
+        }
+        Ok(value)
+    }
+
+    /// A value inside `depth` objects and arrays. The reader stands at its first byte.
+    fn value(&mut self, depth: usize) -> Result<Tree<S>, Fault> {
+        match self.peek() {
+            Some(b'"') => self.string().map(Tree::String),
+            Some(b'{') => self.object(depth),
+            Some(b'[') => self.array(depth),
+            Some(b'-' | b'0'..=b'9') => self.number().map(Tree::Number),
+            Some(b't') => self.word("true", Tree::Bool(true)),
+            Some(b'f') => self.word("false", Tree::Bool(false)),
+            Some(b'n') => self.word("null", Tree::Null),
+            _ => Err(self.unexpected(A_VALUE)),
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Tree<S>) -> Result<Tree<S>, Fault> {
+        if !self.rest().starts_with(word.as_bytes()) {
+            return Err(self.unexpected(A_VALUE));
+        }
+        self.advance(word.len());
+        Ok(value)
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Tree<S>, Fault> {
+        let depth = self.enter(depth)?;
+        if self.take(b']') {
+            return Ok(Tree::Array(Vec::new()));
+        }
+        let base = self.items.len();
+        loop {
+            let item = self.value(depth)?;
+            self.check_room(self.items.len(), base)?;
+            self.items.push(item);
+            self.skip_space();
+            if self.take(b']') {
+                return Ok(Tree::Array(self.items.drain(base..).collect()));
+            }
+            if !self.take(b',') {
+                return Err(self.unexpected("`,` or `]`"));
+            }
+            self.skip_space();
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Tree<S>, Fault> {
+        let depth = self.enter(depth)?;
+        if self.take(b'}') {
+            return Ok(Tree::Object(Object::new()));
+        }
+        let base = self.members.len();
+        loop {
+            let offset = self.at;
+            if self.peek() != Some(b'"') {
+                return Err(self.unexpected(A_NAME));
+            }
+            let name = self.string()?;
+            self.skip_space();
+            if !self.take(b':') {
+                return Err(self.unexpected("`:`"));
+            }
+            self.skip_space();
+            let value = self.value(depth)?;
+            self.check_room(self.members.len(), base)?;
+            self.members.push((name, value));
+            self.name_offsets.push(offset);
+            self.skip_space();
+            if self.take(b'}') {
+                return self.finish_object(base);
+            }
+            if !self.take(b',') {
+                return Err(self.unexpected("`,` or `}`"));
+            }
+            self.skip_space();
+        }
+    }
+
+    /// Makes an object of the members from `base` on.
+    fn finish_object(&mut self, base: usize) -> Result<Tree<S>, Fault> {
+        let members: Vec<_> = self.members.drain(base..).collect();
+        let repeated = repeated_names(&members);
+        let members = match (repeated.first(), self.limits.duplicates) {
+            (None, _) => members,
+            (Some(_), Duplicates::LastWins) => last_wins(members, &repeated),
+            (Some((_, again)), Duplicates::Refuse) => {
+                let at = base.saturating_add(*again);
+                self.at = self.name_offsets.get(at).copied().unwrap_or(self.at);
+                let name = members.get(*again).map_or(&[][..], |(name, _)| name.as_ref());
+                let name = shorten(&String::from_utf8_lossy(name));
+                return Err(Box::new(ReadErrorKind::DuplicateName { name }));
+            }
+        };
+        self.name_offsets.truncate(base);
+        Ok(Tree::Object(Object::from_unique_members(members)))
+    }
+
+    /// Steps into an object or array at `depth` and up to its first item.
+    fn enter(&mut self, depth: usize) -> Result<usize, Fault> {
+        let limit = self.limits.depth.min(DEEPEST);
+        if depth >= limit {
+            return Err(Box::new(ReadErrorKind::TooDeep { limit }));
+        }
+        self.advance(1);
+        self.skip_space();
+        Ok(depth.saturating_add(1))
+    }
+
+    /// Whether one more fits: `len` are on the stack, those below `base` belong to outer ones.
+    fn check_room(&self, len: usize, base: usize) -> Result<(), Fault> {
+        let limit = self.limits.members;
+        if len.saturating_sub(base) < limit { Ok(()) } else { Err(Box::new(ReadErrorKind::TooManyMembers { limit })) }
+    }
+
+    /// A string. The reader stands at its opening quote.
+    fn string(&mut self) -> Result<S, Fault> {
+        self.advance(1);
+        let plain = self.plain_part();
+        let text = if self.take(b'"') { S::from_plain(plain) } else { self.escaped_string(plain)? };
+        let limit = self.limits.string_bytes;
+        if text.as_ref().len() > limit {
+            return Err(Box::new(ReadErrorKind::StringTooLong { limit }));
+        }
+        Ok(text)
+    }
+
+    /// The rest of a string after its first part without escapes.
+    fn escaped_string(&mut self, plain: &str) -> Result<S, Fault> {
+        let mut text = S::from_plain(plain);
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    self.advance(1);
+                    return Ok(text);
+                }
+                Some(b'\\') => self.escape(&mut text)?,
+                Some(character) => return Err(Box::new(ReadErrorKind::ControlCharacter { character })),
+                None => return Err(self.unexpected(A_CLOSING_QUOTE)),
+            }
+            text.push_str(self.plain_part());
+        }
+    }
+
+    /// Text up to a quote, a backslash, a control character or the end.
+    fn plain_part(&mut self) -> &'a str {
+        let start = self.at;
+        self.advance(plain_len(self.rest()));
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// One escape, or the two of a pair of surrogates. The reader stands at the backslash.
+    fn escape(&mut self, text: &mut S) -> Result<(), Fault> {
+        let plain = match self.rest().get(1) {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode_escape(text),
+            None => return Err(Box::new(ReadErrorKind::UnexpectedEnd { expected: A_CLOSING_QUOTE })),
+            Some(_) => return Err(self.invalid_escape()),
+        };
+        text.push(plain);
+        self.advance(2);
+        Ok(())
+    }
+
+    fn unicode_escape(&mut self, text: &mut S) -> Result<(), Fault> {
+        let Some(unit) = escaped_unit(self.rest()) else { return Err(self.invalid_escape()) };
+        let next = self.rest().get(6..).and_then(escaped_unit);
+        if let (0xD800..=0xDBFF, Some(low @ 0xDC00..=0xDFFF)) = (unit, next) {
+            let c = char::decode_utf16([unit, low]).find_map(Result::ok);
+            text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+            self.advance(12);
+            return Ok(());
+        }
+        match char::from_u32(unit.into()) {
+            Some(c) => text.push(c),
+            None if text.push_unpaired(unit) => {}
+            None => return Err(Box::new(ReadErrorKind::UnpairedSurrogate { unit })),
+        }
+        self.advance(6);
+        Ok(())
+    }
+
+    fn invalid_escape(&self) -> Fault {
+        let len = if self.rest().get(1) == Some(&b'u') { 6 } else { 2 };
+        let found = self.text.get(self.at..).unwrap_or_default().chars().take(len).map(visible).collect();
+        Box::new(ReadErrorKind::InvalidEscape { found })
+    }
+
+    /// A number. The reader stands at its first byte.
+    fn number(&mut self) -> Result<Number, Fault> {
+        let start = self.at;
+        let negative = self.take(b'-');
+        let (digits, magnitude) = self.whole_part(start)?;
+        if !matches!(self.peek(), Some(b'.' | b'e' | b'E')) {
+            // 19 digits fit 64 bits.
+            if digits <= 19 {
+                let magnitude = i128::from(magnitude);
+                return Ok(Number::Integer(if negative { magnitude.wrapping_neg() } else { magnitude }));
+            }
+            if let Ok(integer) = self.since(start).parse() {
+                return Ok(Number::Integer(integer));
+            }
+        }
+        if self.take(b'.') {
+            self.digits(start)?;
+        }
+        if self.take(b'e') || self.take(b'E') {
+            let _signed = self.take(b'+') || self.take(b'-');
+            self.digits(start)?;
+        }
+        match self.since(start).parse() {
+            Ok(float) if f64::is_finite(float) => Ok(Number::Float(float)),
+            _ => {
+                let found = shorten(self.since(start));
+                self.at = start;
+                Err(Box::new(ReadErrorKind::NumberOutOfRange { found }))
+            }
+        }
+    }
+
+    /// The digits before point and exponent: how many, and their value as far as 64 bits hold it.
+    fn whole_part(&mut self, start: usize) -> Result<(usize, u64), Fault> {
+        let mut magnitude: u64 = 0;
+        let mut len: usize = 0;
+        for byte in self.rest().iter().take_while(|byte| byte.is_ascii_digit()) {
+            magnitude = magnitude.wrapping_mul(10).wrapping_add(u64::from(byte & 15));
+            len = len.wrapping_add(1);
+        }
+        if len == 0 {
+            return Err(self.invalid_number(start, "a digit"));
+        }
+        if len > 1 && self.peek() == Some(b'0') {
+            self.advance(1);
+            return Err(self.invalid_number(start, "no digit after a leading zero"));
+        }
+        self.advance(len);
+        Ok((len, magnitude))
+    }
+
+    /// One digit or more.
+    fn digits(&mut self, start: usize) -> Result<(), Fault> {
+        match self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count() {
+            0 => Err(self.invalid_number(start, "a digit")),
+            len => {
+                self.advance(len);
+                Ok(())
+            }
+        }
+    }
+
+    fn invalid_number(&self, start: usize, expected: &'static str) -> Fault {
+        Box::new(ReadErrorKind::InvalidNumber { found: shorten(self.since(start)), expected })
+    }
+
+    fn unexpected(&self, expected: &'static str) -> Fault {
+        Box::new(if self.at < self.text.len() {
+            ReadErrorKind::Unexpected { found: self.found(), expected }
+        } else {
+            ReadErrorKind::UnexpectedEnd { expected }
+        })
+    }
+
+    /// The word or character at the reader's place, for a message.
+    fn found(&self) -> String {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let word = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        match rest.chars().next() {
+            Some(first) if word.is_empty() => visible(first),
+            _ => shorten(word),
+        }
+    }
+
+    fn since(&self, start: usize) -> &'a str {
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        if found {
+            self.advance(1);
+        }
+        found
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.at = self.at.wrapping_add(bytes);
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+            self.advance(1);
+        }
+    }
+}
+
+/// How many bytes come before a quote, a backslash, a control character or the end.
+fn plain_len(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let stops = stops_in(u64::from_le_bytes(*word));
+        if stops != 0 {
+            return index.wrapping_mul(8).wrapping_add((stops.trailing_zeros() / 8) as usize);
+        }
+    }
+    let is_stop = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    words.len().wrapping_mul(8).wrapping_add(rest.iter().position(is_stop).unwrap_or(rest.len()))
+}
+
+/// Eight bytes at once: the top bit of the lowest byte set marks the first quote, backslash or control character.
+/// (Higher marks may be wrong, since subtraction borrows.)
+const fn stops_in(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let quote = word ^ (ONES * b'"' as u64);
+    let backslash = word ^ (ONES * b'\\' as u64);
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    ((quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash) | control) & TOPS
+}
+
+/// The UTF-16 code unit of an escape `\uXXXX` at the start.
+fn escaped_unit(bytes: &[u8]) -> Option<u16> {
+    let [b'\\', b'u', digits @ ..] = bytes.first_chunk::<6>()? else { return None };
+    digits.iter().try_fold(0, |unit: u16, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some((unit << 4) | u16::try_from(digit).ok()?)
+    })
+}
+
+/// Which members repeat an earlier name, in order: (where the name stands first, where again).
+fn repeated_names<S: Build>(members: &[(S, Tree<S>)]) -> Vec<(usize, usize)> {
+    const FEW: usize = 16;
+    let mut repeated = Vec::new();
+    if members.len() <= FEW {
+        for (again, (name, _)) in members.iter().enumerate() {
+            let earlier = members.iter().take(again);
+            if let Some(first) = earlier.into_iter().position(|(other, _)| other.as_ref() == name.as_ref()) {
+                repeated.push((first, again));
+            }
+        }
+        return repeated;
+    }
+    let mut by_name: Vec<(&S, usize)> = members.iter().enumerate().map(|(at, (name, _))| (name, at)).collect();
+    by_name.sort_unstable();
+    for run in by_name.chunk_by(|(a, _), (b, _)| a == b) {
+        if let [(_, first), again @ ..] = run {
+            repeated.extend(again.iter().map(|(_, again)| (*first, *again)));
+        }
+    }
+    repeated.sort_unstable_by_key(|(_, again)| *again);
+    repeated
+}
+
+/// Moves the last value of each repeated name to where the name stands first.
+fn last_wins<S>(mut members: Vec<(S, Tree<S>)>, repeated: &[(usize, usize)]) -> Vec<(S, Tree<S>)> {
+    for (first, again) in repeated {
+        let value = members.get_mut(*again).map(|(_, value)| core::mem::replace(value, Tree::Null));
+        if let (Some((_, slot)), Some(value)) = (members.get_mut(*first), value) {
+            *slot = value;
+        }
+    }
+    let mut gone = repeated.iter().map(|(_, again)| *again).peekable();
+    let mut at: usize = 0;
+    members.retain(|_| {
+        let keep = gone.next_if_eq(&at).is_none();
+        at = at.wrapping_add(1);
+        keep
+    });
+    members
+}
+
+/// At most 40 characters, for a message.
+fn shorten(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// A character as a message can show it.
+fn visible(c: char) -> String {
+    if c.is_control() || (c.is_whitespace() && c != ' ') || c == '\u{FEFF}' {
+        format!("U+{:04X}", u32::from(c))
+    } else {
+        c.into()
+    }
+}

@@ -2,24 +2,8 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Debug;
 
-use super::Number;
-
-/// What a string is made of: `String` for everyday values, [`super::LosslessText`] for old journals, whose
-/// strings may hold unpaired surrogates.
-///
-/// The bytes are UTF-8, or WTF-8 in the lossless case (an unpaired surrogate is its three-byte form).
-pub trait Text: AsRef<[u8]> + Clone + Debug + Eq + Ord {
-    /// The text as UTF-8, or `None` if it holds an unpaired surrogate.
-    fn as_str(&self) -> Option<&str>;
-}
-
-impl Text for String {
-    fn as_str(&self) -> Option<&str> {
-        Some(self)
-    }
-}
+use super::{Number, Text};
 
 /// A JSON value. Objects keep the order of their members.
 pub type Value = Tree<String>;
@@ -90,6 +74,12 @@ impl<S: Text> Object<S> {
         self.get(name).is_some()
     }
 
+    /// Takes a member out.
+    pub fn remove(&mut self, name: &str) -> Option<Tree<S>> {
+        let at = self.members.iter().position(|(n, _)| n.as_ref() == name.as_bytes())?;
+        Some(self.members.remove(at).1)
+    }
+
     /// The member called `name`, if it is a string.
     pub fn str(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Tree::as_str)
@@ -111,12 +101,6 @@ impl Object<String> {
         if let Some(value) = value {
             self.insert(name, value);
         }
-    }
-
-    /// Takes a member out.
-    pub fn remove(&mut self, name: &str) -> Option<Value> {
-        let at = self.members.iter().position(|(n, _)| n == name)?;
-        Some(self.members.remove(at).1)
     }
 
     /// Builder form of [`Object::insert`].

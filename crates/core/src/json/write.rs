@@ -1,1 +1,345 @@
-//! The writers.
+//! The writers, each named after its rule.
+//!
+//! | Writer | Rule |
+//! |---|---|
+//! | [`write_compact`] | our own: members in their order, integers exact, doubles stay recognisable as doubles |
+//! | [`write_pretty`] | the same, laid out as `JSON.stringify(value, null, 2)` does |
+//! | [`write_canonical`] | `spec coordination §5.2`: what journals hash |
+//! | [`write_jcs`] | RFC 8785: what others hash |
+//!
+//! The two canonical rules differ in one thing: §5.2 puts names that JavaScript takes for array indices first, in
+//! numeric order, RFC 8785 does not know them: `{"10":0,"9":0,"":0}` becomes `{"9":0,"10":0,"":0}` and
+//! `{"":0,"10":0,"9":0}`.
+//! Both print numbers as JavaScript does. An integer beyond 2^53 therefore becomes the nearest double's shortest
+//! form (`9007199254740993` is written `9007199254740992`): different integers can have one canonical form.
+//!
+//! All of them write strings alike: `"`, `\` and control characters escaped as shortly as JSON can, unpaired
+//! surrogates as `\udxxx`, everything else raw. So any output is valid UTF-8.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use super::{Number, Object, Text, Tree};
+
+/// Writes a value without white space; the reader gives it back as it was, integers and doubles apart.
+pub fn write_compact<S: Text>(value: &Tree<S>) -> String {
+    to_text(|out| write_compact_into(value, out))
+}
+
+/// [`write_compact`], added to a buffer.
+pub fn write_compact_into<S: Text>(value: &Tree<S>, out: &mut Vec<u8>) {
+    match value {
+        Tree::Array(items) => delimited(out, *b"[]", items, |out, item| write_compact_into(item, out)),
+        Tree::Object(object) => delimited(out, *b"{}", object.iter(), |out, (name, value)| {
+            write_string(name.as_ref(), out);
+            out.push(b':');
+            write_compact_into(value, out);
+        }),
+        scalar => write_scalar(scalar, write_number, out),
+    }
+}
+
+/// Writes a value as [`write_compact`] does, a line for each member and item, indented by two spaces.
+pub fn write_pretty<S: Text>(value: &Tree<S>) -> String {
+    to_text(|out| write_pretty_at(value, 0, out))
+}
+
+/// Writes a value in the canonical form of journals (`spec coordination §5.2`).
+pub fn write_canonical<S: Text>(value: &Tree<S>) -> String {
+    to_text(|out| write_canonical_into(value, out))
+}
+
+/// [`write_canonical`], added to a buffer.
+pub fn write_canonical_into<S: Text>(value: &Tree<S>, out: &mut Vec<u8>) {
+    Sorted { compare: journal_order, stack: Vec::new() }.write(value, out);
+}
+
+/// Writes a value in the canonical form of RFC 8785, the JSON Canonicalization Scheme.
+///
+/// RFC 8785 has no form for unpaired surrogates; here they become escapes.
+pub fn write_jcs<S: Text>(value: &Tree<S>) -> String {
+    to_text(|out| write_jcs_into(value, out))
+}
+
+/// [`write_jcs`], added to a buffer.
+pub fn write_jcs_into<S: Text>(value: &Tree<S>, out: &mut Vec<u8>) {
+    Sorted { compare: utf16_order, stack: Vec::new() }.write(value, out);
+}
+
+fn to_text(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::new();
+    write(&mut out);
+    // INVARIANT: every writer writes UTF-8, so nothing is ever replaced.
+    String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+fn write_pretty_at<S: Text>(value: &Tree<S>, depth: usize, out: &mut Vec<u8>) {
+    let inner = depth.saturating_add(1);
+    match value {
+        Tree::Array(items) if !items.is_empty() => {
+            delimited(out, *b"[]", items, |out, item| {
+                new_line(inner, out);
+                write_pretty_at(item, inner, out);
+            });
+        }
+        Tree::Object(object) if !object.is_empty() => {
+            delimited(out, *b"{}", object.iter(), |out, (name, value)| {
+                new_line(inner, out);
+                write_string(name.as_ref(), out);
+                out.extend_from_slice(b": ");
+                write_pretty_at(value, inner, out);
+            });
+        }
+        flat => return write_compact_into(flat, out),
+    }
+    // The closing bracket goes to a line of its own.
+    let closing = out.pop();
+    new_line(depth, out);
+    out.extend(closing);
+}
+
+fn new_line(depth: usize, out: &mut Vec<u8>) {
+    out.push(b'\n');
+    out.extend(core::iter::repeat_n(b' ', depth.saturating_mul(2)));
+}
+
+/// Writes items between brackets, with commas between them.
+fn delimited<T>(
+    out: &mut Vec<u8>,
+    [open, close]: [u8; 2],
+    items: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(&mut Vec<u8>, T),
+) {
+    out.push(open);
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write(out, item);
+    }
+    out.push(close);
+}
+
+/// Writes anything but an array or an object.
+fn write_scalar<S: Text>(value: &Tree<S>, number: fn(Number, &mut Vec<u8>), out: &mut Vec<u8>) {
+    match value {
+        Tree::Null | Tree::Array(_) | Tree::Object(_) => out.extend_from_slice(b"null"),
+        Tree::Bool(true) => out.extend_from_slice(b"true"),
+        Tree::Bool(false) => out.extend_from_slice(b"false"),
+        Tree::Number(value) => number(*value, out),
+        Tree::String(text) => write_string(text.as_ref(), out),
+    }
+}
+
+/// The writer of sorted members.
+struct Sorted<'a, S> {
+    compare: fn(&[u8], &[u8]) -> Ordering,
+    /// Members of the objects that are being written, outer ones first
+    stack: Vec<(&'a S, &'a Tree<S>)>,
+}
+
+impl<'a, S: Text> Sorted<'a, S> {
+    fn write(&mut self, value: &'a Tree<S>, out: &mut Vec<u8>) {
+        match value {
+            Tree::Array(items) => delimited(out, *b"[]", items, |out, item| self.write(item, out)),
+            Tree::Object(object) => self.write_object(object, out),
+            scalar => write_scalar(scalar, write_javascript_number, out),
+        }
+    }
+
+    fn write_object(&mut self, object: &'a Object<S>, out: &mut Vec<u8>) {
+        let compare = self.compare;
+        if object.iter().is_sorted_by(|(a, _), (b, _)| compare(a.as_ref(), b.as_ref()).is_lt()) {
+            return delimited(out, *b"{}", object.iter(), |out, member| self.write_member(member, out));
+        }
+        let base = self.stack.len();
+        self.stack.extend(object.iter());
+        if let Some(members) = self.stack.get_mut(base..) {
+            members.sort_unstable_by(|(a, _), (b, _)| compare(a.as_ref(), b.as_ref()));
+        }
+        delimited(out, *b"{}", base..self.stack.len(), |out, at| {
+            if let Some(member) = self.stack.get(at).copied() {
+                self.write_member(member, out);
+            }
+        });
+        self.stack.truncate(base);
+    }
+
+    fn write_member(&mut self, (name, value): (&'a S, &'a Tree<S>), out: &mut Vec<u8>) {
+        write_string(name.as_ref(), out);
+        out.push(b':');
+        self.write(value, out);
+    }
+}
+
+/// Array indices first, by number; then all other names by their UTF-16 code units (`spec coordination §5.2`).
+fn journal_order(a: &[u8], b: &[u8]) -> Ordering {
+    match (array_index(a), array_index(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => utf16_order(a, b),
+    }
+}
+
+/// The number that JavaScript takes a name for: 0 to 2^32 − 2 in decimal, no leading zero.
+fn array_index(name: &[u8]) -> Option<u32> {
+    match name {
+        [b'0'] => Some(0),
+        [b'1'..=b'9', rest @ ..] if rest.len() < 10 && rest.iter().all(u8::is_ascii_digit) => {
+            let index: u32 = core::str::from_utf8(name).ok()?.parse().ok()?;
+            (index < u32::MAX).then_some(index)
+        }
+        _ => None,
+    }
+}
+
+/// By UTF-16 code units, given UTF-8 or WTF-8.
+fn utf16_order(a: &[u8], b: &[u8]) -> Ordering {
+    // The byte order is the code point order. UTF-16 departs from it only between a surrogate, paired or not, and
+    // what lies above it, and all of those start with a byte of at least 0xED.
+    match a.iter().zip(b).find(|(a, b)| a != b) {
+        Some((0xED.., 0xED..)) => utf16_units(a).cmp(utf16_units(b)),
+        Some((a, b)) => a.cmp(b),
+        None => a.len().cmp(&b.len()),
+    }
+}
+
+/// The UTF-16 code units of UTF-8 or WTF-8.
+fn utf16_units(bytes: &[u8]) -> impl Iterator<Item = u16> {
+    let bits = |byte: u8| u32::from(byte & 0x3F);
+    let mut rest = bytes;
+    let points = core::iter::from_fn(move || {
+        let (point, after) = match rest {
+            [a @ 0xF0..=0xFF, b, c, d, after @ ..] => {
+                ((u32::from(a & 7) << 18) | (bits(*b) << 12) | (bits(*c) << 6) | bits(*d), after)
+            }
+            [a @ 0xE0..=0xFF, b, c, after @ ..] => ((u32::from(a & 15) << 12) | (bits(*b) << 6) | bits(*c), after),
+            [a @ 0xC0..=0xFF, b, after @ ..] => ((u32::from(a & 31) << 6) | bits(*b), after),
+            [a, after @ ..] => (u32::from(*a), after),
+            [] => return None,
+        };
+        rest = after;
+        Some(point)
+    });
+    points.flat_map(|point| match u16::try_from(point) {
+        Ok(unit) => [Some(unit), None],
+        Err(_) => {
+            let mut units = [0; 2];
+            let c = char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER);
+            c.encode_utf16(&mut units);
+            units.map(Some)
+        }
+    }).flatten()
+}
+
+/// Integers in full; doubles with a point or an exponent.
+fn write_number(number: Number, out: &mut Vec<u8>) {
+    match number {
+        Number::Integer(integer) => write_integer(integer, out),
+        Number::Float(float) => {
+            let start = out.len();
+            // JavaScript has no negative zero in text.
+            if float == 0.0 && float.is_sign_negative() {
+                out.push(b'-');
+            }
+            write_javascript_float(float, out);
+            let written = out.get(start..).unwrap_or_default();
+            if !written.iter().any(|byte| matches!(byte, b'.' | b'e')) {
+                out.extend_from_slice(b".0");
+            }
+        }
+    }
+}
+
+/// As JavaScript prints the nearest double.
+fn write_javascript_number(number: Number, out: &mut Vec<u8>) {
+    const SAFE: i128 = 1 << 53;
+    match number {
+        Number::Integer(integer @ ..=SAFE) if integer >= -SAFE => write_integer(integer, out),
+        number => write_javascript_float(number.to_f64(), out),
+    }
+}
+
+fn write_javascript_float(float: f64, out: &mut Vec<u8>) {
+    out.extend_from_slice(ryu_js::Buffer::new().format(float).as_bytes());
+}
+
+fn write_integer(integer: i128, out: &mut Vec<u8>) {
+    let mut digits = [0; 39];
+    let mut rest = integer.unsigned_abs();
+    let mut len: usize = 0;
+    for slot in digits.iter_mut().rev() {
+        // 64-bit division is much faster, and nearly every number is small.
+        let digit;
+        (rest, digit) = match u64::try_from(rest) {
+            Ok(small) => (u128::from(small / 10), small % 10),
+            Err(_) => (rest / 10, u64::try_from(rest % 10).unwrap_or_default()),
+        };
+        *slot = b'0' | u8::try_from(digit).unwrap_or_default();
+        len = len.wrapping_add(1);
+        if rest == 0 {
+            break;
+        }
+    }
+    if integer < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(digits.get(digits.len().wrapping_sub(len)..).unwrap_or_default());
+}
+
+/// Writes a string of UTF-8 or WTF-8.
+fn write_string(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut rest = text;
+    while let Some(len) = rest.iter().position(|byte| needs_care(*byte)) {
+        let (plain, from_here) = rest.split_at_checked(len).unwrap_or((rest, &[]));
+        out.extend_from_slice(plain);
+        rest = write_careful(from_here, out);
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+}
+
+/// Whether a byte is escaped or may begin an unpaired surrogate.
+const fn needs_care(byte: u8) -> bool {
+    matches!(byte, 0..0x20 | b'"' | b'\\' | 0xED)
+}
+
+/// Writes the character at the start, which needs care, and returns what follows.
+fn write_careful<'a>(text: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+    let (byte, rest) = match text {
+        [0xED, a @ 0xA0..=0xFF, b, rest @ ..] => {
+            let unit = 0xD000 | (u16::from(a & 0x3F) << 6) | u16::from(b & 0x3F);
+            write_unicode_escape(unit, out);
+            return rest;
+        }
+        [byte, rest @ ..] => (*byte, rest),
+        [] => return &[],
+    };
+    let short = match byte {
+        b'"' => b'"',
+        b'\\' => b'\\',
+        0x08 => b'b',
+        0x09 => b't',
+        0x0A => b'n',
+        0x0C => b'f',
+        0x0D => b'r',
+        0..0x20 => {
+            write_unicode_escape(byte.into(), out);
+            return rest;
+        }
+        other => {
+            out.push(other);
+            return rest;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+    rest
+}
+
+fn write_unicode_escape(unit: u16, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\\u");
+    out.extend_from_slice(crate::hash::hex(&unit.to_be_bytes()).as_bytes());
+}
