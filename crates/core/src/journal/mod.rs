@@ -5,7 +5,9 @@
 //! records. So one verifier checks them all.
 //!
 //! - [`entry`]: the envelope; sealing a draft into an entry
+//! - [`merkle`]: tree hashing, inclusion and consistency proofs
 
 pub mod entry;
+pub mod merkle;
 
 pub use entry::{Draft, Entry, Head, Label, SealError};
