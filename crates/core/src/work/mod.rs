@@ -1,1 +1,111 @@
-//! work
+//! Work orders and work reports (`spec work-orders`).
+//!
+//! A manager issues an **order**, a worker answers with a **report**. The checks here are pure functions over
+//! [`json::Value`](crate::json::Value): no clock, no store, nobody's permission. Whoever needs those asks the
+//! desk.
+//!
+//! - [`validate_order`], [`validate_report`], [`validate_child_order`], [`validate_child_budgets`],
+//!   [`validate_own_cost`]: the rules, each giving [`Finding`]s
+//! - [`State`]: where an order stands
+//! - [`ToolSet`]: which tools are allowed, covered, staged
+//! - [`OutputSchemas`]: the JSON Schema engine that whoever has one passes in
+//! - [`vectors`]: conformance vectors
+
+mod amounts;
+mod effect;
+mod finding;
+mod order;
+mod output;
+mod place;
+mod report;
+mod state;
+mod structure;
+mod sub_order;
+mod tools;
+pub mod vectors;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use amounts::{SUMMED_UNITS, SubOrder, Totals, UNITS, Unit, held_by_sub_orders};
+pub use effect::{Reference, effect_references, is_ref_of};
+pub use finding::{Finding, Kind, Rule, has_invalid};
+pub use order::{ORDER_SPEC, ORDER_SPECS, is_work_order, order_spec_for, validate_order};
+pub use output::{Checked, NoEngine, OutputFault, OutputSchemas};
+pub use report::{
+    REPORT_SPEC, REPORT_SPECS, is_work_report, report_spec_for, validate_own_cost, validate_report,
+};
+pub use state::State;
+pub use sub_order::{validate_child_budgets, validate_child_order};
+pub use tools::{ToolSet, is_name, is_part, is_pattern, pattern_covered, patterns_overlap, tool_allowed};
+
+use amounts::shown;
+use crate::json::Value;
+
+/// What the checks of one document found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Validation {
+    /// What was found, in the order of the specification
+    pub findings: Vec<Finding>,
+    /// Rules that apply to the document but were not evaluated, for want of a schema engine: O4 or R11. Whoever
+    /// shows the result must say so rather than let them pass silently.
+    pub skipped: Vec<Rule>,
+}
+
+impl Validation {
+    /// Whether any finding rejects the document.
+    pub fn has_invalid(&self) -> bool {
+        has_invalid(&self.findings)
+    }
+}
+
+impl From<Vec<Finding>> for Validation {
+    fn from(findings: Vec<Finding>) -> Self {
+        Self { findings, skipped: Vec::new() }
+    }
+}
+
+/// A string member of a checked document; empty when there is none.
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The items of an array member of a checked document; none when there is no such member.
+fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value.get(name).and_then(Value::as_array).unwrap_or_default()
+}
+
+/// Text of a user as messages show it: in backticks, on one line, at most 80 characters.
+fn quoted(text: &str) -> String {
+    const MOST: usize = 80;
+    let mut shown = String::from("`");
+    for c in text.chars().take(MOST) {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    let left = if text.len() > MOST { text.chars().count().saturating_sub(MOST) } else { 0 };
+    if left > 0 {
+        shown.push('…');
+    }
+    shown.push('`');
+    if left > 0 {
+        shown.push_str(&format!(" ({left} more characters)"));
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_text_is_short_and_on_one_line() {
+        assert_eq!(quoted("a\nb"), "`a\\nb`");
+        assert_eq!(quoted(&"é".repeat(80)), format!("`{}`", "é".repeat(80)));
+        assert_eq!(quoted(&"é".repeat(81)), format!("`{}…` (1 more characters)", "é".repeat(80)));
+    }
+}
