@@ -30,4 +30,5 @@ pub mod journal;
 pub mod json;
 pub mod principal;
 pub mod time;
+pub mod waiting;
 pub mod work;

@@ -2,10 +2,9 @@
 //! drives the machine.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use super::{
-    BlobReader, BlobWriter, Configuration, Context, Document, Draft, Key, Outcome, Refusal, View, ViewError,
+    BlobReader, BlobWriter, Configuration, Context, Document, Draft, Fresh, Key, Outcome, Refusal, View, ViewError,
     configuration,
 };
 use crate::json::{Object, Value};
@@ -50,10 +49,10 @@ impl Command {
     }
 
     /// The id of what the command is about, the `entity_id` of its journal entry.
-    pub fn entity(&self, context: &Context<'_>) -> String {
+    pub fn entity(&self, fresh: &Fresh) -> String {
         match self {
             Self::Configuration(_) => Configuration::CURRENT.into(),
-            Self::Work(command) => command.entity(context),
+            Self::Work(command) => command.entity(fresh),
         }
     }
 
@@ -102,8 +101,8 @@ pub(super) fn decide(
     configuration: &Configuration,
 ) -> Result<Outcome, ViewError> {
     match command {
-        Command::Configuration(command) => Ok(configuration::decide(command, configuration)),
-        Command::Work(command) => work::decide(view, command, context, configuration),
+        Command::Configuration(command) => Ok(configuration::decide(command, context, configuration).of(Fact::Configuration)),
+        Command::Work(command) => Ok(work::decide(view, command, context, configuration)?.of(Fact::Work)),
     }
 }
 
@@ -127,10 +126,8 @@ pub(super) fn answer(
     }
 }
 
-/// The command that does what has fallen due for these documents; a no-op for whichever was done meanwhile.
-/// `None` when there is nothing to do for documents of these kinds.
-pub fn expire_due(keys: &[Key]) -> Option<Command> {
-    let orders: Vec<String> =
-        keys.iter().filter(|key| key.kind == work::Order::KIND).map(|key| key.id.clone()).collect();
-    (!orders.is_empty()).then_some(Command::Work(work::Command::ExpireDue { orders }))
+/// The command that does what has fallen due for a document; a no-op if it was done meanwhile. `None` when nothing
+/// ever falls due for documents of this kind.
+pub fn expire_due(key: &Key) -> Option<Command> {
+    (key.kind == work::OrderRecord::KIND).then(|| Command::Work(work::Command::ExpireDue { id: key.id.clone() }))
 }

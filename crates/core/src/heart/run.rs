@@ -7,16 +7,16 @@ use crate::json::Value;
 
 /// What a command leads to.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct Outcome<F = Fact> {
     /// What followed; stands whatever the reply is
-    pub facts: Vec<Fact>,
+    pub facts: Vec<F>,
     /// The answer
     pub reply: Result<Value, Refusal>,
 }
 
-impl Outcome {
+impl<F> Outcome<F> {
     /// An answer with what followed from the command.
-    pub fn accept(facts: Vec<Fact>, reply: impl Into<Value>) -> Self {
+    pub fn accept(facts: Vec<F>, reply: impl Into<Value>) -> Self {
         Self { facts, reply: Ok(reply.into()) }
     }
 
@@ -24,9 +24,14 @@ impl Outcome {
     pub fn refuse(refusal: Refusal) -> Self {
         Self { facts: Vec::new(), reply: Err(refusal) }
     }
+
+    /// The outcome of one capability as one of the machine.
+    pub(super) fn of(self, fact: impl Fn(F) -> Fact) -> Outcome {
+        Outcome { facts: self.facts.into_iter().map(fact).collect(), reply: self.reply }
+    }
 }
 
-impl From<Refusal> for Outcome {
+impl<F> From<Refusal> for Outcome<F> {
     fn from(refusal: Refusal) -> Self {
         Self::refuse(refusal)
     }

@@ -19,7 +19,7 @@ pub enum Need {
     /// Documents by key
     Documents(Vec<Key>),
     /// Documents by an index
-    Selection(Select),
+    Selection(alloc::boxed::Box<Select>),
 }
 
 /// Documents of one kind, found by an index and answered in the order of (`sort`, id).
@@ -104,7 +104,7 @@ impl View {
     pub fn select<D: Document>(&self, select: &Select) -> Result<Vec<D>, ViewError> {
         match self.selections.get(select) {
             Some(found) => found.iter().map(|stored| Ok(stored.read()?)).collect(),
-            None => Err(ViewError::NotLoaded(Need::Selection(select.clone()))),
+            None => Err(ViewError::NotLoaded(Need::Selection(select.clone().into()))),
         }
     }
 

@@ -12,16 +12,28 @@
 //! - [`vectors`]: conformance vectors
 
 mod amounts;
+mod apply;
+mod arguments;
+mod command;
+mod decide;
 mod effect;
+mod event;
+mod fact;
 mod finding;
+mod import;
+mod lifecycle;
 mod order;
 mod output;
 mod place;
+mod query;
+mod record;
+mod reply;
 mod report;
 mod state;
 mod structure;
 mod sub_order;
 mod tools;
+mod track_record;
 pub mod vectors;
 
 use alloc::format;
@@ -29,16 +41,28 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use amounts::{SUMMED_UNITS, SubOrder, Totals, UNITS, Unit, held_by_sub_orders};
+pub use command::{Command, Decision};
+pub use decide::{MOST_DEPTH, MOST_EVENTS, MOST_REPORTS};
 pub use effect::{Reference, effect_references, is_ref_of};
+pub use event::Event;
+pub use fact::{Fact, Opened, Reported};
 pub use finding::{Finding, Kind, Rule, has_invalid};
+pub use lifecycle::{Action, Role, allowed_actions, next_state};
 pub use order::{ORDER_SPEC, ORDER_SPECS, is_work_order, order_spec_for, validate_order};
 pub use output::{Checked, NoEngine, OutputFault, OutputSchemas};
+pub use query::{List, MOST_LISTED, Query};
+pub use record::{OrderRecord, ReportRecord, ReportSummary};
 pub use report::{
     REPORT_SPEC, REPORT_SPECS, is_work_report, report_spec_for, validate_own_cost, validate_report,
 };
 pub use state::State;
 pub use sub_order::{validate_child_budgets, validate_child_order};
+pub use track_record::TrackRecord;
 pub use tools::{ToolSet, is_name, is_part, is_pattern, pattern_covered, patterns_overlap, tool_allowed};
+
+pub(crate) use apply::apply;
+pub(crate) use decide::decide;
+pub(crate) use query::answer;
 
 use amounts::shown;
 use crate::json::Value;

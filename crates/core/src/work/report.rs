@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::amounts::{SUMMED_UNITS, SubOrder, UNITS, exceeds, held_by_sub_orders, sum};
+use super::amounts::{SUMMED_UNITS, SubOrder, Totals, UNITS, exceeds, held_by_sub_orders, sum};
 use super::effect::{effect_references, is_ref_of};
 use super::order::{AMOUNTS, HANDOFF};
 use super::structure::{AGENT, Record, STRING, Shape, TEXT, check, optional, required};

@@ -1,0 +1,139 @@
+//! Documents in memory: enough of a store to replay a journal anywhere, and to test rules as data.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Change, Document, IndexEntry, Key, Need, Query, Refusal, Scope, Select, Step, Stored, View, ViewError, ask, run};
+use super::{Command, Context};
+use crate::json::Value;
+
+/// Every document of a workspace, with its index.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    documents: BTreeMap<Key, Stored>,
+    /// (kind, index, value, sort, id)
+    index: BTreeSet<(String, &'static str, String, String, String)>,
+}
+
+impl Memory {
+    /// Memory without documents.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs a command against everything in memory, and keeps the changes.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::Corrupt`] for a document that is not of its form.
+    pub fn run(&mut self, command: &Command, context: &Context<'_>) -> Result<Step, ViewError> {
+        let step = self.with_view(|view| run(view, command, context))?;
+        for change in &step.changes {
+            self.apply(change);
+        }
+        Ok(step)
+    }
+
+    /// Answers a query.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::Corrupt`] for a document that is not of its form.
+    pub fn ask(&self, query: &Query, context: &Context<'_>) -> Result<Result<Value, Refusal>, ViewError> {
+        self.with_view(|view| ask(view, query, context))
+    }
+
+    /// Calls until the view holds all that is needed.
+    pub(super) fn with_view<T>(&self, call: impl Fn(&View) -> Result<T, ViewError>) -> Result<T, ViewError> {
+        let mut view = View::new();
+        loop {
+            match call(&view) {
+                Err(ViewError::NotLoaded(need)) => self.load(&mut view, need),
+                result => return result,
+            }
+        }
+    }
+
+    fn load(&self, view: &mut View, need: Need) {
+        match need {
+            Need::Documents(keys) => {
+                for key in keys {
+                    let stored = self.documents.get(&key).cloned();
+                    view.load(key, stored);
+                }
+            }
+            Need::Selection(select) => {
+                let found = self.select(&select);
+                view.load_selection(*select, found);
+            }
+        }
+    }
+
+    fn select(&self, select: &Select) -> Vec<Stored> {
+        // A journal is replayed one workspace at a time, so a group is no more than the workspace here.
+        let (Scope::Workspace | Scope::Group) = select.scope;
+        let (sort, id) = select.after.clone().unwrap_or_default();
+        let start = (select.kind.into(), select.index, select.value.clone(), sort, id);
+        self.index
+            .range(start.clone()..)
+            .take_while(|(kind, index, value, ..)| (kind, index, value) == (&start.0, &start.1, &start.2))
+            .filter(|entry| select.after.is_none() || **entry != start)
+            .filter_map(|(kind, .., id)| self.documents.get(&Key { kind: kind.clone(), id: id.clone() }))
+            .filter(|stored| {
+                select.also.iter().all(|(index, value)| {
+                    let from = (stored.key.kind.clone(), *index, value.clone(), String::new(), String::new());
+                    self.index
+                        .range(from..)
+                        .take_while(|(kind, i, v, ..)| *kind == stored.key.kind && i == index && v == value)
+                        .any(|(.., id)| *id == stored.key.id)
+                })
+            })
+            .take(usize::try_from(select.limit).unwrap_or(usize::MAX))
+            .cloned()
+            .collect()
+    }
+
+    /// Documents with work that fell due before a timestamp, earliest first.
+    pub fn due(&self, before: &str) -> Vec<Key> {
+        let mut due: Vec<(&String, Key)> = self
+            .index
+            .iter()
+            .filter(|(_, index, _, sort, _)| *index == IndexEntry::DUE && sort.as_str() < before)
+            .map(|(kind, _, _, sort, id)| (sort, Key { kind: kind.clone(), id: id.clone() }))
+            .collect();
+        due.sort();
+        due.into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// Keeps a change.
+    pub fn apply(&mut self, change: &Change) {
+        let entry = |entry: &IndexEntry| {
+            (change.key.kind.clone(), entry.name, entry.value.clone(), entry.sort.clone(), change.key.id.clone())
+        };
+        for removed in &change.index_removed {
+            self.index.remove(&entry(removed));
+        }
+        for added in &change.index_added {
+            self.index.insert(entry(added));
+        }
+        match &change.stored {
+            Some(stored) => self.documents.insert(change.key.clone(), stored.clone()),
+            None => self.documents.remove(&change.key),
+        };
+    }
+
+    /// A document.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::Corrupt`] if it is not of its form.
+    pub fn document<D: Document>(&self, id: &str) -> Result<Option<D>, ViewError> {
+        Ok(self.documents.get(&Key::of::<D>(id)).map(Stored::read).transpose()?)
+    }
+
+    /// Every document, by key.
+    pub fn documents(&self) -> impl Iterator<Item = &Stored> {
+        self.documents.values()
+    }
+}

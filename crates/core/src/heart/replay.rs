@@ -1,0 +1,129 @@
+//! Replay: from a journal to the documents, deciding everything again on the way.
+
+use alloc::string::String;
+
+use super::{BlobReader, Change, Context, Draft, Memory, Record, RecordError, RULES, ViewError, capability, run};
+use crate::journal::Entry;
+use crate::work::OutputSchemas;
+
+/// Builds the documents of a workspace from its journal, entry by entry, and compares every decision with what the
+/// rules say. It takes the chain as verified: [`crate::journal`] does that.
+pub struct Replay<'a> {
+    memory: Memory,
+    schemas: &'a dyn OutputSchemas,
+    report: ReplayReport,
+}
+
+/// What a replay found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReplayReport {
+    /// Entries whose decision was made again, with the same result
+    pub decided: u64,
+    /// Entries of a rule set that these rules don't know: applied, not decided again
+    pub applied: u64,
+    /// Entries of which a part was erased: applied as far as they can be
+    pub erased: u64,
+    /// The first entry where the record and the rules part
+    pub first_difference: Option<Difference>,
+}
+
+/// Where a journal and the rules part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The entry's sequence
+    pub sequence: u64,
+    /// What differs
+    pub what: DifferenceKind,
+}
+
+/// What differs between a record and the rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DifferenceKind {
+    /// The entry cannot be read
+    Record(RecordError),
+    /// The facts are not those that the rules give
+    Facts,
+    /// The answer is not the one that the rules give
+    Reply {
+        /// The code by the rules, `None` for yes
+        by_the_rules: Option<String>,
+        /// The code in the record
+        in_the_record: Option<String>,
+    },
+    /// The configuration is not the one in force
+    Configuration,
+    /// A document that the facts touch is not of its form
+    Document,
+}
+
+impl<'a> Replay<'a> {
+    /// A replay from an empty workspace.
+    pub fn new(schemas: &'a dyn OutputSchemas) -> Self {
+        Self { memory: Memory::new(), schemas, report: ReplayReport::default() }
+    }
+
+    /// Replays the next entry. After the first difference nothing is replayed.
+    pub fn push(&mut self, entry: &Entry, blobs: &BlobReader<'_>) {
+        if self.report.first_difference.is_some() {
+            return;
+        }
+        if let Err(what) = self.step(entry, blobs) {
+            self.report.first_difference = Some(Difference { sequence: entry.sequence, what });
+        }
+    }
+
+    fn step(&mut self, entry: &Entry, blobs: &BlobReader<'_>) -> Result<(), DifferenceKind> {
+        let record = Record::read(entry, blobs).map_err(DifferenceKind::Record)?;
+        let changes = if blobs.met_erased() {
+            self.report.erased = self.report.erased.saturating_add(1);
+            self.apply(&record)?
+        } else if record.rules != RULES {
+            self.report.applied = self.report.applied.saturating_add(1);
+            self.apply(&record)?
+        } else {
+            self.report.decided = self.report.decided.saturating_add(1);
+            self.decide(&record)?
+        };
+        for change in &changes {
+            self.memory.apply(change);
+        }
+        Ok(())
+    }
+
+    fn decide(&self, record: &Record) -> Result<alloc::vec::Vec<Change>, DifferenceKind> {
+        let context =
+            Context { now: record.at, principal: &record.principal, fresh: record.fresh, schemas: self.schemas };
+        let step = self
+            .memory
+            .with_view(|view| run(view, &record.command, &context))
+            .map_err(|_| DifferenceKind::Document)?;
+        if step.configuration != record.configuration {
+            return Err(DifferenceKind::Configuration);
+        }
+        if step.outcome.facts != record.facts {
+            return Err(DifferenceKind::Facts);
+        }
+        let by_the_rules = step.outcome.reply.err().map(|refusal| String::from(refusal.code));
+        if by_the_rules != record.refused {
+            return Err(DifferenceKind::Reply { by_the_rules, in_the_record: record.refused.clone() });
+        }
+        Ok(step.changes)
+    }
+
+    fn apply(&self, record: &Record) -> Result<alloc::vec::Vec<Change>, DifferenceKind> {
+        self.memory
+            .with_view(|view| {
+                let mut draft = Draft::new(view);
+                for fact in &record.facts {
+                    capability::apply(&mut draft, fact)?;
+                }
+                Ok(draft.into_changes())
+            })
+            .map_err(|_: ViewError| DifferenceKind::Document)
+    }
+
+    /// What was found, and the documents as the journal gives them.
+    pub fn finish(self) -> (ReplayReport, Memory) {
+        (self.report, self.memory)
+    }
+}

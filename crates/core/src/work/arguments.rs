@@ -1,0 +1,118 @@
+//! Reading a request's arguments: every member known, every type right, every text within its limit.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::quoted;
+use crate::heart::Refusal;
+use crate::json::{Number, Object, Value};
+
+/// The most characters of a free text: an answer, a reason, a note.
+pub(super) const MOST_TEXT: usize = 65_536;
+
+/// The arguments of one request, taken out one by one.
+pub(super) struct Arguments {
+    members: Object,
+    accepted: Vec<&'static str>,
+}
+
+pub(super) fn bad_request(message: impl Into<String>) -> Refusal {
+    Refusal::new("BAD_REQUEST", message).with("findings", Vec::<Value>::new())
+}
+
+impl Arguments {
+    pub(super) fn new(members: Object) -> Self {
+        Self { members, accepted: Vec::new() }
+    }
+
+    fn take(&mut self, name: &'static str) -> Option<Value> {
+        self.accepted.push(name);
+        self.members.remove(name)
+    }
+
+    fn of_type<T>(
+        value: Option<Value>,
+        name: &str,
+        wanted: &str,
+        read: impl Fn(Value) -> Result<T, Value>,
+    ) -> Result<Option<T>, Refusal> {
+        value
+            .map(|value| read(value).map_err(|other| bad_request(format!("`{name}` is {}, must be {wanted}", shown(&other)))))
+            .transpose()
+    }
+
+    /// An optional string.
+    pub(super) fn string(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
+        let value = self.take(name);
+        Self::of_type(value, name, "a string", |value| match value {
+            Value::String(text) => Ok(text),
+            other => Err(other),
+        })
+    }
+
+    /// A string that must be there and not be empty.
+    pub(super) fn required(&mut self, name: &'static str) -> Result<String, Refusal> {
+        match self.string(name)? {
+            Some(text) if !text.is_empty() => Ok(text),
+            Some(_) => Err(bad_request(format!("`{name}` is empty"))),
+            None => Err(bad_request(format!("`{name}` is missing; it must be a string"))),
+        }
+    }
+
+    /// An optional free text; a blank one counts as none.
+    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
+        let text = self.string(name)?.filter(|text| !text.trim().is_empty());
+        match text.as_ref().map(|text| text.chars().count()) {
+            Some(count) if count > MOST_TEXT => {
+                Err(bad_request(format!("`{name}` has {count} characters, at most {MOST_TEXT} are accepted")))
+            }
+            _ => Ok(text),
+        }
+    }
+
+    /// An optional number.
+    pub(super) fn number(&mut self, name: &'static str) -> Result<Option<Number>, Refusal> {
+        let value = self.take(name);
+        Self::of_type(value, name, "a number", |value| match value {
+            Value::Number(number) => Ok(number),
+            other => Err(other),
+        })
+    }
+
+    /// An optional array of strings.
+    pub(super) fn strings(&mut self, name: &'static str) -> Result<Option<Vec<String>>, Refusal> {
+        let value = self.take(name);
+        Self::of_type(value, name, "an array of strings", |value| {
+            let texts = value.as_array().map(|items| items.iter().map(|item| item.as_str().map(String::from)));
+            texts.and_then(Iterator::collect).ok_or(value)
+        })
+    }
+
+    /// Whatever was not taken, for a document that is checked as a whole.
+    pub(super) fn rest(self) -> Object {
+        self.members
+    }
+
+    /// Refuses whatever was not taken.
+    pub(super) fn finish(self) -> Result<(), Refusal> {
+        match self.members.iter().next() {
+            None => Ok(()),
+            Some((name, _)) => {
+                let accepted: Vec<String> = self.accepted.iter().map(|name| format!("`{name}`")).collect();
+                Err(bad_request(format!("unknown argument {}; accepted: {}", quoted(name), accepted.join(", "))))
+            }
+        }
+    }
+}
+
+/// A value of the wrong type, for a message.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Number(number) => super::shown(*number),
+        Value::Bool(value) => format!("{value}"),
+        Value::Null => "null".into(),
+        Value::Array(_) | Value::Object(_) => format!("an {}", value.type_name()),
+    }
+}

@@ -1,0 +1,47 @@
+//! Orders taken over from another desk: a record `{order, state, reports, events, findings}` (`spec §9`).
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::record::{OrderRecord, ReportRecord, ReportSummary};
+use super::{Event, Finding, State, Totals};
+use crate::json::{Object, Value};
+
+/// Reads a record as another desk kept it; `None` if it is none.
+///
+/// What its sub-orders hold is counted as they are taken over in turn.
+pub(super) fn read(record: &Object) -> Option<(OrderRecord, Vec<ReportRecord>)> {
+    let array = |name| record.get(name).and_then(Value::as_array);
+    let order = record.get("order")?.clone();
+    let members = order.as_object()?;
+    let party = |name| members.str(name).map(Into::into);
+    let parties: BTreeSet<_> = ["from", "to", "escalate_to"].into_iter().filter_map(party).collect();
+    members.str("id")?;
+    let mut reports = Vec::new();
+    let mut summaries = Vec::new();
+    for (report, attempt) in array("reports").unwrap_or_default().iter().zip(1_u64..) {
+        let mut report = report.as_object()?.clone();
+        report.insert("attempt", attempt);
+        report.insert("order_id", members.str("id")?);
+        let report = Value::Object(report);
+        summaries.push(ReportSummary::of(&report, attempt));
+        reports.push(ReportRecord::imported(report));
+    }
+    let record = OrderRecord {
+        state: State::parse(record.str("state")?)?,
+        events: array("events")?.iter().map(Event::from_value).collect::<Option<_>>()?,
+        reports: summaries,
+        findings: array("findings").unwrap_or_default().iter().map(Finding::from_value).collect::<Option<_>>()?,
+        held: Totals::default(),
+        parties,
+        depth: 0,
+        order,
+    };
+    is_consistent(&record).then_some((record, reports))
+}
+
+/// Whether the events number from 1 without a gap and end in the record's state.
+fn is_consistent(record: &OrderRecord) -> bool {
+    record.events.iter().zip(1_u64..).all(|(event, seq)| event.seq == seq)
+        && record.events.last().is_some_and(|event| event.to == record.state)
+}
