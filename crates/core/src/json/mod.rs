@@ -6,6 +6,7 @@
 mod number;
 mod pointer;
 mod read;
+mod scan;
 mod text;
 mod value;
 mod write;

@@ -1,8 +1,8 @@
 //! The strict reader: RFC 8259 and nothing beyond it, within limits.
 //!
 //! One reader serves both kinds of text. It goes down by recursion, so [`Limits::depth`] is never more than
-//! [`DEEPEST`]. Names and items are collected on stacks shared by the whole document and moved into their object or
-//! array in one piece, so a document costs one allocation per string and per container.
+//! [`DEEPEST`]. Names and values are collected on stacks shared by the whole text until their array or object is
+//! complete, so each array and object is allocated once, in its final size.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -11,6 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::scan;
 use super::text::Build;
 use super::{LosslessText, Number, Object, Tree, Value};
 
@@ -57,6 +58,15 @@ impl Limits {
         depth: DEEPEST,
         string_bytes: 16 << 20,
         members: 100_000,
+        duplicates: Duplicates::LastWins,
+    };
+
+    /// For what Bailiwick wrote itself from texts that were within [`Limits::DOCUMENT`].
+    pub const STORED: Self = Self {
+        bytes: 64 << 20,
+        depth: DEEPEST,
+        string_bytes: 16 << 20,
+        members: 1_000_000,
         duplicates: Duplicates::LastWins,
     };
 
@@ -309,41 +319,47 @@ struct Reader<'a, S> {
     text: &'a str,
     at: usize,
     limits: &'a Limits,
-    /// Items of the arrays that are being read, outer ones first
-    items: Vec<Tree<S>>,
-    /// Members of the objects that are being read, outer ones first
-    members: Vec<(S, Tree<S>)>,
-    /// Where the name of each of `members` stands
-    name_offsets: Vec<usize>,
+    /// Values whose array or object is still being read, outer ones first
+    values: Vec<Tree<S>>,
+    /// Names of the members of the objects that are being read, outer ones first
+    names: Vec<Name<S>>,
+}
+
+/// The name of a member, and where it stands.
+struct Name<S> {
+    text: S,
+    offset: usize,
 }
 
 impl<'a, S: Build> Reader<'a, S> {
     fn new(text: &'a str, limits: &'a Limits) -> Self {
-        Self { text, at: 0, limits, items: Vec::new(), members: Vec::new(), name_offsets: Vec::new() }
+        Self { text, at: 0, limits, values: Vec::with_capacity(32), names: Vec::with_capacity(32) }
     }
 
     fn document(&mut self) -> Result<Tree<S>, Fault> {
         self.skip_space();
-        let value = self.value(0)?;
+        self.value(0)?;
         self.skip_space();
         if self.at < self.text.len() {
             return Err(Box::new(ReadErrorKind::TrailingText { found: self.found() }));
         }
-        Ok(value)
+        self.values.pop().ok_or_else(|| self.unexpected(A_VALUE))
     }
 
-    /// A value inside `depth` objects and arrays. The reader stands at its first byte.
-    fn value(&mut self, depth: usize) -> Result<Tree<S>, Fault> {
-        match self.peek() {
-            Some(b'"') => self.string().map(Tree::String),
-            Some(b'{') => self.object(depth),
-            Some(b'[') => self.array(depth),
-            Some(b'-' | b'0'..=b'9') => self.number().map(Tree::Number),
-            Some(b't') => self.word("true", Tree::Bool(true)),
-            Some(b'f') => self.word("false", Tree::Bool(false)),
-            Some(b'n') => self.word("null", Tree::Null),
-            _ => Err(self.unexpected(A_VALUE)),
-        }
+    /// Reads a value inside `depth` objects and arrays onto `values`. The reader stands at its first byte.
+    fn value(&mut self, depth: usize) -> Result<(), Fault> {
+        let value = match self.peek() {
+            Some(b'"') => Tree::String(self.string()?),
+            Some(b'{') => return self.object(depth),
+            Some(b'[') => return self.array(depth),
+            Some(b'-' | b'0'..=b'9') => Tree::Number(self.number()?),
+            Some(b't') => self.word("true", Tree::Bool(true))?,
+            Some(b'f') => self.word("false", Tree::Bool(false))?,
+            Some(b'n') => self.word("null", Tree::Null)?,
+            _ => return Err(self.unexpected(A_VALUE)),
+        };
+        self.values.push(value);
+        Ok(())
     }
 
     fn word(&mut self, word: &str, value: Tree<S>) -> Result<Tree<S>, Fault> {
@@ -354,76 +370,81 @@ impl<'a, S: Build> Reader<'a, S> {
         Ok(value)
     }
 
-    fn array(&mut self, depth: usize) -> Result<Tree<S>, Fault> {
+    fn array(&mut self, depth: usize) -> Result<(), Fault> {
         let depth = self.enter(depth)?;
-        if self.take(b']') {
-            return Ok(Tree::Array(Vec::new()));
+        let base = self.values.len();
+        let mut more = !self.take(b']');
+        while more {
+            self.check_room(self.values.len(), base)?;
+            self.value(depth)?;
+            more = self.comma_or(b']', "`,` or `]`")?;
         }
-        let base = self.items.len();
-        loop {
-            let item = self.value(depth)?;
-            self.check_room(self.items.len(), base)?;
-            self.items.push(item);
-            self.skip_space();
-            if self.take(b']') {
-                return Ok(Tree::Array(self.items.drain(base..).collect()));
-            }
-            if !self.take(b',') {
-                return Err(self.unexpected("`,` or `]`"));
-            }
-            self.skip_space();
-        }
+        let items = self.values.drain(base..).collect();
+        self.values.push(Tree::Array(items));
+        Ok(())
     }
 
-    fn object(&mut self, depth: usize) -> Result<Tree<S>, Fault> {
+    fn object(&mut self, depth: usize) -> Result<(), Fault> {
         let depth = self.enter(depth)?;
-        if self.take(b'}') {
-            return Ok(Tree::Object(Object::new()));
+        let base = self.names.len();
+        let mut more = !self.take(b'}');
+        while more {
+            self.check_room(self.names.len(), base)?;
+            self.name()?;
+            self.value(depth)?;
+            more = self.comma_or(b'}', "`,` or `}`")?;
         }
-        let base = self.members.len();
-        loop {
-            let offset = self.at;
-            if self.peek() != Some(b'"') {
-                return Err(self.unexpected(A_NAME));
-            }
-            let name = self.string()?;
-            self.skip_space();
-            if !self.take(b':') {
-                return Err(self.unexpected("`:`"));
-            }
-            self.skip_space();
-            let value = self.value(depth)?;
-            self.check_room(self.members.len(), base)?;
-            self.members.push((name, value));
-            self.name_offsets.push(offset);
-            self.skip_space();
-            if self.take(b'}') {
-                return self.finish_object(base);
-            }
-            if !self.take(b',') {
-                return Err(self.unexpected("`,` or `}`"));
-            }
-            self.skip_space();
-        }
+        let object = self.collect_object(base)?;
+        self.values.push(Tree::Object(object));
+        Ok(())
     }
 
-    /// Makes an object of the members from `base` on.
-    fn finish_object(&mut self, base: usize) -> Result<Tree<S>, Fault> {
-        let members: Vec<_> = self.members.drain(base..).collect();
-        let repeated = repeated_names(&members);
-        let members = match (repeated.first(), self.limits.duplicates) {
-            (None, _) => members,
-            (Some(_), Duplicates::LastWins) => last_wins(members, &repeated),
-            (Some((_, again)), Duplicates::Refuse) => {
-                let at = base.saturating_add(*again);
-                self.at = self.name_offsets.get(at).copied().unwrap_or(self.at);
-                let name = members.get(*again).map_or(&[][..], |(name, _)| name.as_ref());
-                let name = shorten(&String::from_utf8_lossy(name));
-                return Err(Box::new(ReadErrorKind::DuplicateName { name }));
-            }
-        };
-        self.name_offsets.truncate(base);
-        Ok(Tree::Object(Object::from_unique_members(members)))
+    /// Reads a name onto `names`, and its colon.
+    #[inline(always)]
+    fn name(&mut self) -> Result<(), Fault> {
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected(A_NAME));
+        }
+        let offset = self.at;
+        let text = self.string()?;
+        self.names.push(Name { text, offset });
+        self.skip_space();
+        if !self.take(b':') {
+            return Err(self.unexpected("`:`"));
+        }
+        self.skip_space();
+        Ok(())
+    }
+
+    /// Whether another item follows; if not, the closing bracket is taken.
+    #[inline(always)]
+    fn comma_or(&mut self, closing: u8, expected: &'static str) -> Result<bool, Fault> {
+        self.skip_space();
+        if self.take(closing) {
+            return Ok(false);
+        }
+        if !self.take(b',') {
+            return Err(self.unexpected(expected));
+        }
+        self.skip_space();
+        Ok(true)
+    }
+
+    /// Makes an object of the names from `base` on and of as many values.
+    fn collect_object(&mut self, base: usize) -> Result<Object<S>, Fault> {
+        let names = self.names.get(base..).unwrap_or_default();
+        let repeated = repeated_names(names);
+        if let (Some(name), Duplicates::Refuse) = (repeated.first(), self.limits.duplicates)
+            && let Some(name) = names.get(name.again)
+        {
+            self.at = name.offset;
+            let name = shorten(&String::from_utf8_lossy(name.text.as_ref()));
+            return Err(Box::new(ReadErrorKind::DuplicateName { name }));
+        }
+        let values_base = self.values.len().saturating_sub(names.len());
+        let names = self.names.drain(base..).map(|name| name.text);
+        let members = names.zip(self.values.drain(values_base..)).collect();
+        Ok(Object::from_unique_members(if repeated.is_empty() { members } else { last_wins(members, &repeated) }))
     }
 
     /// Steps into an object or array at `depth` and up to its first item.
@@ -444,6 +465,7 @@ impl<'a, S: Build> Reader<'a, S> {
     }
 
     /// A string. The reader stands at its opening quote.
+    #[inline(always)]
     fn string(&mut self) -> Result<S, Fault> {
         self.advance(1);
         let plain = self.plain_part();
@@ -455,6 +477,7 @@ impl<'a, S: Build> Reader<'a, S> {
         Ok(text)
     }
 
+    #[cold]
     /// The rest of a string after its first part without escapes.
     fn escaped_string(&mut self, plain: &str) -> Result<S, Fault> {
         let mut text = S::from_plain(plain);
@@ -473,9 +496,10 @@ impl<'a, S: Build> Reader<'a, S> {
     }
 
     /// Text up to a quote, a backslash, a control character or the end.
+    #[inline(always)]
     fn plain_part(&mut self) -> &'a str {
         let start = self.at;
-        self.advance(plain_len(self.rest()));
+        self.advance(scan::plain_len(self.rest()));
         self.text.get(start..self.at).unwrap_or_default()
     }
 
@@ -638,30 +662,6 @@ impl<'a, S: Build> Reader<'a, S> {
     }
 }
 
-/// How many bytes come before a quote, a backslash, a control character or the end.
-fn plain_len(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let stops = stops_in(u64::from_le_bytes(*word));
-        if stops != 0 {
-            return index.wrapping_mul(8).wrapping_add((stops.trailing_zeros() / 8) as usize);
-        }
-    }
-    let is_stop = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    words.len().wrapping_mul(8).wrapping_add(rest.iter().position(is_stop).unwrap_or(rest.len()))
-}
-
-/// Eight bytes at once: the top bit of the lowest byte set marks the first quote, backslash or control character.
-/// (Higher marks may be wrong, since subtraction borrows.)
-const fn stops_in(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const TOPS: u64 = 0x8080_8080_8080_8080;
-    let quote = word ^ (ONES * b'"' as u64);
-    let backslash = word ^ (ONES * b'\\' as u64);
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    ((quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash) | control) & TOPS
-}
-
 /// The UTF-16 code unit of an escape `\uXXXX` at the start.
 fn escaped_unit(bytes: &[u8]) -> Option<u16> {
     let [b'\\', b'u', digits @ ..] = bytes.first_chunk::<6>()? else { return None };
@@ -671,39 +671,45 @@ fn escaped_unit(bytes: &[u8]) -> Option<u16> {
     })
 }
 
-/// Which members repeat an earlier name, in order: (where the name stands first, where again).
-fn repeated_names<S: Build>(members: &[(S, Tree<S>)]) -> Vec<(usize, usize)> {
+/// A name that occurs twice in an object: the positions of two of its members.
+struct Repeated {
+    first: usize,
+    again: usize,
+}
+
+/// Which names repeat an earlier one, in order.
+fn repeated_names<S: Build>(names: &[Name<S>]) -> Vec<Repeated> {
     const FEW: usize = 16;
     let mut repeated = Vec::new();
-    if members.len() <= FEW {
-        for (again, (name, _)) in members.iter().enumerate() {
-            let earlier = members.iter().take(again);
-            if let Some(first) = earlier.into_iter().position(|(other, _)| other.as_ref() == name.as_ref()) {
-                repeated.push((first, again));
+    if names.len() <= FEW {
+        for (again, name) in names.iter().enumerate() {
+            let is_same = |other: &Name<S>| other.text.as_ref() == name.text.as_ref();
+            if let Some(first) = names.iter().take(again).position(is_same) {
+                repeated.push(Repeated { first, again });
             }
         }
         return repeated;
     }
-    let mut by_name: Vec<(&S, usize)> = members.iter().enumerate().map(|(at, (name, _))| (name, at)).collect();
+    let mut by_name: Vec<(&S, usize)> = names.iter().enumerate().map(|(at, name)| (&name.text, at)).collect();
     by_name.sort_unstable();
     for run in by_name.chunk_by(|(a, _), (b, _)| a == b) {
         if let [(_, first), again @ ..] = run {
-            repeated.extend(again.iter().map(|(_, again)| (*first, *again)));
+            repeated.extend(again.iter().map(|(_, again)| Repeated { first: *first, again: *again }));
         }
     }
-    repeated.sort_unstable_by_key(|(_, again)| *again);
+    repeated.sort_unstable_by_key(|repeated| repeated.again);
     repeated
 }
 
 /// Moves the last value of each repeated name to where the name stands first.
-fn last_wins<S>(mut members: Vec<(S, Tree<S>)>, repeated: &[(usize, usize)]) -> Vec<(S, Tree<S>)> {
-    for (first, again) in repeated {
+fn last_wins<S>(mut members: Vec<(S, Tree<S>)>, repeated: &[Repeated]) -> Vec<(S, Tree<S>)> {
+    for Repeated { first, again } in repeated {
         let value = members.get_mut(*again).map(|(_, value)| core::mem::replace(value, Tree::Null));
-        if let (Some((_, slot)), Some(value)) = (members.get_mut(*first), value) {
-            *slot = value;
+        if let (Some((_, place)), Some(value)) = (members.get_mut(*first), value) {
+            *place = value;
         }
     }
-    let mut gone = repeated.iter().map(|(_, again)| *again).peekable();
+    let mut gone = repeated.iter().map(|repeated| repeated.again).peekable();
     let mut at: usize = 0;
     members.retain(|_| {
         let keep = gone.next_if_eq(&at).is_none();

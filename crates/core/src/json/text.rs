@@ -5,6 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Debug};
 
+use super::scan::SURROGATE_LEAD;
+
 /// What a string is made of: `String` for everyday values, [`LosslessText`] for old journals, whose strings may
 /// hold unpaired surrogates.
 ///
@@ -45,9 +47,6 @@ impl LosslessText {
         Cow::Owned(lossy)
     }
 }
-
-/// The first byte of a surrogate in WTF-8.
-const SURROGATE_LEAD: u8 = 0xED;
 
 impl AsRef<[u8]> for LosslessText {
     fn as_ref(&self) -> &[u8] {

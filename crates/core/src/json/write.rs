@@ -20,6 +20,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+use super::scan::{self, SURROGATE_LEAD};
 use super::{Number, Object, Text, Tree};
 
 /// Writes a value without white space; the reader gives it back as it was, integers and doubles apart.
@@ -30,13 +31,24 @@ pub fn write_compact<S: Text>(value: &Tree<S>) -> String {
 /// [`write_compact`], added to a buffer.
 pub fn write_compact_into<S: Text>(value: &Tree<S>, out: &mut Vec<u8>) {
     match value {
-        Tree::Array(items) => delimited(out, *b"[]", items, |out, item| write_compact_into(item, out)),
-        Tree::Object(object) => delimited(out, *b"{}", object.iter(), |out, (name, value)| {
-            write_string(name.as_ref(), out);
-            out.push(b':');
-            write_compact_into(value, out);
-        }),
-        scalar => write_scalar(scalar, write_number, out),
+        Tree::Null => out.extend_from_slice(b"null"),
+        Tree::Bool(value) => write_bool(*value, out),
+        Tree::Number(number) => write_number(*number, out),
+        Tree::String(text) => write_string(text.as_ref(), out),
+        Tree::Array(items) => {
+            out.push(b'[');
+            comma_separated(items, out, |item, out| write_compact_into(item, out));
+            out.push(b']');
+        }
+        Tree::Object(object) => {
+            out.push(b'{');
+            comma_separated(object.iter(), out, |(name, value), out| {
+                write_string(name.as_ref(), out);
+                out.push(b':');
+                write_compact_into(value, out);
+            });
+            out.push(b'}');
+        }
     }
 }
 
@@ -78,58 +90,49 @@ fn write_pretty_at<S: Text>(value: &Tree<S>, depth: usize, out: &mut Vec<u8>) {
     let inner = depth.saturating_add(1);
     match value {
         Tree::Array(items) if !items.is_empty() => {
-            delimited(out, *b"[]", items, |out, item| {
-                new_line(inner, out);
+            out.push(b'[');
+            comma_separated(items, out, |item, out| {
+                write_new_line(inner, out);
                 write_pretty_at(item, inner, out);
             });
+            write_new_line(depth, out);
+            out.push(b']');
         }
         Tree::Object(object) if !object.is_empty() => {
-            delimited(out, *b"{}", object.iter(), |out, (name, value)| {
-                new_line(inner, out);
+            out.push(b'{');
+            comma_separated(object.iter(), out, |(name, value), out| {
+                write_new_line(inner, out);
                 write_string(name.as_ref(), out);
                 out.extend_from_slice(b": ");
                 write_pretty_at(value, inner, out);
             });
+            write_new_line(depth, out);
+            out.push(b'}');
         }
-        flat => return write_compact_into(flat, out),
+        flat => write_compact_into(flat, out),
     }
-    // The closing bracket goes to a line of its own.
-    let closing = out.pop();
-    new_line(depth, out);
-    out.extend(closing);
 }
 
-fn new_line(depth: usize, out: &mut Vec<u8>) {
+fn write_new_line(depth: usize, out: &mut Vec<u8>) {
     out.push(b'\n');
     out.extend(core::iter::repeat_n(b' ', depth.saturating_mul(2)));
 }
 
-/// Writes items between brackets, with commas between them.
-fn delimited<T>(
-    out: &mut Vec<u8>,
-    [open, close]: [u8; 2],
+fn comma_separated<T>(
     items: impl IntoIterator<Item = T>,
-    mut write: impl FnMut(&mut Vec<u8>, T),
+    out: &mut Vec<u8>,
+    mut write: impl FnMut(T, &mut Vec<u8>),
 ) {
-    out.push(open);
     for (index, item) in items.into_iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }
-        write(out, item);
+        write(item, out);
     }
-    out.push(close);
 }
 
-/// Writes anything but an array or an object.
-fn write_scalar<S: Text>(value: &Tree<S>, number: fn(Number, &mut Vec<u8>), out: &mut Vec<u8>) {
-    match value {
-        Tree::Null | Tree::Array(_) | Tree::Object(_) => out.extend_from_slice(b"null"),
-        Tree::Bool(true) => out.extend_from_slice(b"true"),
-        Tree::Bool(false) => out.extend_from_slice(b"false"),
-        Tree::Number(value) => number(*value, out),
-        Tree::String(text) => write_string(text.as_ref(), out),
-    }
+fn write_bool(value: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(if value { b"true" } else { b"false" });
 }
 
 /// The writer of sorted members.
@@ -142,23 +145,34 @@ struct Sorted<'a, S> {
 impl<'a, S: Text> Sorted<'a, S> {
     fn write(&mut self, value: &'a Tree<S>, out: &mut Vec<u8>) {
         match value {
-            Tree::Array(items) => delimited(out, *b"[]", items, |out, item| self.write(item, out)),
-            Tree::Object(object) => self.write_object(object, out),
-            scalar => write_scalar(scalar, write_javascript_number, out),
+            Tree::Null => out.extend_from_slice(b"null"),
+            Tree::Bool(value) => write_bool(*value, out),
+            Tree::Number(number) => write_javascript_number(*number, out),
+            Tree::String(text) => write_string(text.as_ref(), out),
+            Tree::Array(items) => {
+                out.push(b'[');
+                comma_separated(items, out, |item, out| self.write(item, out));
+                out.push(b']');
+            }
+            Tree::Object(object) => {
+                out.push(b'{');
+                self.write_members(object, out);
+                out.push(b'}');
+            }
         }
     }
 
-    fn write_object(&mut self, object: &'a Object<S>, out: &mut Vec<u8>) {
+    fn write_members(&mut self, object: &'a Object<S>, out: &mut Vec<u8>) {
         let compare = self.compare;
         if object.iter().is_sorted_by(|(a, _), (b, _)| compare(a.as_ref(), b.as_ref()).is_lt()) {
-            return delimited(out, *b"{}", object.iter(), |out, member| self.write_member(member, out));
+            return comma_separated(object.iter(), out, |member, out| self.write_member(member, out));
         }
         let base = self.stack.len();
         self.stack.extend(object.iter());
         if let Some(members) = self.stack.get_mut(base..) {
             members.sort_unstable_by(|(a, _), (b, _)| compare(a.as_ref(), b.as_ref()));
         }
-        delimited(out, *b"{}", base..self.stack.len(), |out, at| {
+        comma_separated(base..self.stack.len(), out, |at, out| {
             if let Some(member) = self.stack.get(at).copied() {
                 self.write_member(member, out);
             }
@@ -293,50 +307,37 @@ fn write_integer(integer: i128, out: &mut Vec<u8>) {
 fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut rest = text;
-    while let Some(len) = rest.iter().position(|byte| needs_care(*byte)) {
-        let (plain, from_here) = rest.split_at_checked(len).unwrap_or((rest, &[]));
-        out.extend_from_slice(plain);
-        rest = write_careful(from_here, out);
+    loop {
+        let (verbatim, from_here) = rest.split_at_checked(scan::verbatim_len(rest)).unwrap_or((rest, &[]));
+        out.extend_from_slice(verbatim);
+        let [byte, after @ ..] = from_here else { break };
+        rest = match from_here {
+            [SURROGATE_LEAD, a @ 0xA0..=0xBF, b, after @ ..] => {
+                write_unicode_escape(0xD000 | (u16::from(a & 0x3F) << 6) | u16::from(b & 0x3F), out);
+                after
+            }
+            _ => {
+                write_byte(*byte, out);
+                after
+            }
+        };
     }
-    out.extend_from_slice(rest);
     out.push(b'"');
 }
 
-/// Whether a byte is escaped or may begin an unpaired surrogate.
-const fn needs_care(byte: u8) -> bool {
-    matches!(byte, 0..0x20 | b'"' | b'\\' | 0xED)
-}
-
-/// Writes the character at the start, which needs care, and returns what follows.
-fn write_careful<'a>(text: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
-    let (byte, rest) = match text {
-        [0xED, a @ 0xA0..=0xFF, b, rest @ ..] => {
-            let unit = 0xD000 | (u16::from(a & 0x3F) << 6) | u16::from(b & 0x3F);
-            write_unicode_escape(unit, out);
-            return rest;
-        }
-        [byte, rest @ ..] => (*byte, rest),
-        [] => return &[],
-    };
+/// Writes a byte of a string as shortly as JSON can.
+fn write_byte(byte: u8, out: &mut Vec<u8>) {
     let short = match byte {
-        b'"' => b'"',
-        b'\\' => b'\\',
+        b'"' | b'\\' => byte,
         0x08 => b'b',
         0x09 => b't',
         0x0A => b'n',
         0x0C => b'f',
         0x0D => b'r',
-        0..0x20 => {
-            write_unicode_escape(byte.into(), out);
-            return rest;
-        }
-        other => {
-            out.push(other);
-            return rest;
-        }
+        0..0x20 => return write_unicode_escape(byte.into(), out),
+        _ => return out.push(byte),
     };
     out.extend_from_slice(&[b'\\', short]);
-    rest
 }
 
 fn write_unicode_escape(unit: u16, out: &mut Vec<u8>) {
