@@ -48,7 +48,7 @@ async function scenario(url, revision, name) {
 // Of a scenario's output, which repeats every message in full, the lines that say what is wrong.
 function telling(output) {
   const lines = output.replaceAll(/\x1b\[\d*m/g, '').split('\n');
-  return lines.filter((line) => /\b(FAILURE|WARNING)\b|^ *[✗✓~] |error/i.test(line)).map((line) => line.slice(0, 400)).join('\n');
+  return lines.filter((line) => /\b(FAILURE|WARNING)\b|^ *[✗✓~] |^ *Error: /.test(line)).map((line) => line.slice(0, 400)).join('\n');
 }
 
 giveUpAfter(RUN_SECONDS);
