@@ -10,11 +10,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::hash::{Hash, hex, sha256};
-use crate::json::{Object, Value, write_canonical_into};
+use super::merkle::leaf_hash;
+use crate::hash::{Hash, from_hex, hex, sha256};
+use crate::json::{
+    Duplicates, Limits, Object, ReadError, Text, Tree, Value, parse, write_canonical, write_canonical_into,
+};
 
 /// The most bytes that the canonical form of a [`Label::Journal1`] entry may have; bulk belongs into blobs.
 pub const MAX_ENTRY_BYTES: usize = 16 * 1024;
+
+const COLLAB_01: &str = "agenttool.collab/0.1";
+const COLLAB_02: &str = "agenttool.collab/0.2";
+const JOURNAL_1: &str = "bailiwick.journal/1";
+
+/// How an entry's text is read: a name that occurs twice means two things to two readers, so it is refused.
+pub(super) const ENTRY_LIMITS: Limits = Limits::JOURNAL.with_duplicates(Duplicates::Refuse);
 
 /// The member `protocol`: which family an entry belongs to, and with it the hash rule (`coordination §5.3`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,9 +43,9 @@ impl Label {
     /// The label as journals write it.
     pub fn as_str(&self) -> &str {
         match self {
-            Self::Collab01 => "agenttool.collab/0.1",
-            Self::Collab02 => "agenttool.collab/0.2",
-            Self::Journal1 => "bailiwick.journal/1",
+            Self::Collab01 => COLLAB_01,
+            Self::Collab02 => COLLAB_02,
+            Self::Journal1 => JOURNAL_1,
             Self::Other(label) => label,
         }
     }
@@ -43,9 +53,9 @@ impl Label {
     /// Reads a label; every text is one.
     pub fn parse(text: &str) -> Self {
         match text {
-            "agenttool.collab/0.1" => Self::Collab01,
-            "agenttool.collab/0.2" => Self::Collab02,
-            "bailiwick.journal/1" => Self::Journal1,
+            COLLAB_01 => Self::Collab01,
+            COLLAB_02 => Self::Collab02,
+            JOURNAL_1 => Self::Journal1,
             other => Self::Other(other.into()),
         }
     }
@@ -191,8 +201,12 @@ impl Draft {
     /// [`SealError`] if the entry is too large or the journal is full.
     pub fn seal_into(self, head: &Head, preimage: &mut Vec<u8>) -> Result<Entry, SealError> {
         let mut entry = self.after(head).ok_or(SealError::Full)?;
+        let payload = Value::Object(core::mem::take(&mut entry.payload));
         preimage.clear();
-        entry.write_preimage(preimage);
+        entry.write_preimage(&payload, preimage);
+        if let Value::Object(payload) = payload {
+            entry.payload = payload;
+        }
         if entry.protocol == Label::Journal1 && preimage.len() > MAX_ENTRY_BYTES {
             return Err(SealError::TooLarge { bytes: preimage.len() });
         }
@@ -230,29 +244,22 @@ impl Entry {
     /// The canonical bytes that the hash covers (`coordination §5.2`, `§5.3`).
     pub fn preimage(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.write_preimage(&mut bytes);
+        self.write_preimage(&Value::Object(self.payload.clone()), &mut bytes);
         bytes
     }
 
     /// The entry's leaf in the Merkle tree: SHA-256 over a zero byte and the preimage (`RFC 9162 §2.1.1`).
     pub fn leaf_hash(&self) -> Hash {
-        sha256(&[&[0], &self.preimage()])
+        leaf_hash(&self.preimage())
     }
 
-    /// The canonical text of the payload, as stores keep it.
+    /// The canonical text of the payload.
     pub fn payload_text(&self) -> String {
-        let mut bytes = Vec::new();
-        write_canonical_into(&Value::Object(self.payload.clone()), &mut bytes);
-        String::from_utf8(bytes).unwrap_or_default()
+        write_canonical(&Value::Object(self.payload.clone()))
     }
 
-    /// The entry as a value, the hash included.
+    /// The entry as a value, the hash included, in the order of `coordination §5.1`.
     pub fn to_value(&self) -> Value {
-        Value::Object(self.members().with("hash", hex(&self.hash)))
-    }
-
-    /// Every member but the hash.
-    fn members(&self) -> Object {
         let mut object = Object::new()
             .with("protocol", self.protocol.as_str())
             .with("workspace_id", &self.workspace_id)
@@ -269,9 +276,229 @@ impl Entry {
             .with("occurred_at", &self.occurred_at)
             .with("payload", self.payload.clone())
             .with("prev_hash", hex(&self.prev_hash))
+            .with("hash", hex(&self.hash))
+            .into()
     }
 
-    fn write_preimage(&self, out: &mut Vec<u8>) {
-        write_canonical_into(&Value::Object(self.members()), out);
+    /// Reads an entry from its preimage and its hash, as stores keep them. Does not check that they belong together.
+    ///
+    /// # Errors
+    ///
+    /// [`EntryError`] if the text is no entry without its hash.
+    pub fn read_preimage(preimage: &[u8], hash: Hash) -> Result<Self, EntryError> {
+        let mut object = read_object(preimage)?;
+        check_members(&object, HashMember::Outside)?;
+        Self::from_members(&mut object, hash)
     }
+
+    /// Reads an entry from its JSON text, the hash included. Does not check that the hash is right.
+    ///
+    /// # Errors
+    ///
+    /// [`EntryError`] if the text is no entry.
+    pub fn read(text: &[u8]) -> Result<Self, EntryError> {
+        let mut object = read_object(text)?;
+        check_members(&object, HashMember::Inside)?;
+        let hash = take_hash(&mut object, "hash")?;
+        Self::from_members(&mut object, hash)
+    }
+
+    fn from_members(object: &mut Object, hash: Hash) -> Result<Self, EntryError> {
+        let sequence = object.get("sequence").and_then(Value::as_number).and_then(|number| number.to_u64());
+        Ok(Self {
+            protocol: Label::parse(&take_string(object, "protocol")?),
+            workspace_id: take_string(object, "workspace_id")?,
+            epoch_id: take_string(object, "epoch_id")?,
+            sequence: sequence.ok_or_else(|| EntryError::form("sequence", A_SEQUENCE))?,
+            id: take_string(object, "id")?,
+            kind: take_string(object, "type")?,
+            entity_id: take_string(object, "entity_id")?,
+            actor: take_string(object, "actor")?,
+            session_id: match object.remove("session_id") {
+                Some(Value::String(id)) => Some(id),
+                _ => None,
+            },
+            occurred_at: take_string(object, "occurred_at")?,
+            payload: match object.remove("payload") {
+                Some(Value::Object(payload)) => payload,
+                _ => return Err(EntryError::form("payload", "an object")),
+            },
+            prev_hash: take_hash(object, "prev_hash")?,
+            hash,
+        })
+    }
+
+    /// Writes the preimage, given the payload as a value.
+    fn write_preimage(&self, payload: &Value, out: &mut Vec<u8>) {
+        let envelope = Envelope {
+            protocol: self.protocol.as_str(),
+            workspace_id: &self.workspace_id,
+            epoch_id: &self.epoch_id,
+            sequence: self.sequence,
+            id: &self.id,
+            kind: &self.kind,
+            entity_id: &self.entity_id,
+            actor: &self.actor,
+            session_id: self.session_id.as_deref(),
+            occurred_at: &self.occurred_at,
+            prev_hash: &hex(&self.prev_hash),
+        };
+        envelope.write(out, |out| write_canonical_into(payload, out));
+    }
+}
+
+/// Why a text is no entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryError {
+    /// It is not JSON, or holds what no everyday value can: an unpaired surrogate
+    Json(ReadError),
+    /// It is JSON, but no object
+    NotAnObject,
+    /// A member is missing, unknown or of the wrong form
+    Form {
+        /// The member's name
+        member: String,
+        /// What would be accepted
+        expected: &'static str,
+    },
+}
+
+impl EntryError {
+    pub(super) fn form(member: &str, expected: &'static str) -> Self {
+        Self::Form { member: member.into(), expected }
+    }
+
+    /// The stable code.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Json(error) => error.code(),
+            Self::NotAnObject | Self::Form { .. } => "entry_form",
+        }
+    }
+}
+
+impl fmt::Display for EntryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => error.fmt(f),
+            Self::NotAnObject => f.write_str("an entry is an object"),
+            Self::Form { member, expected } => write!(f, "member `{member}` of an entry: expected {expected}"),
+        }
+    }
+}
+
+impl core::error::Error for EntryError {}
+
+/// Whether an entry's text has its hash as a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HashMember {
+    /// As exports write entries
+    Inside,
+    /// As entries are hashed
+    Outside,
+}
+
+const A_STRING: &str = "a string";
+const A_HASH: &str = "64 lower-case hexadecimal digits";
+const A_SEQUENCE: &str = "an integer from 1";
+
+/// Checks that an object has the members of an entry and no others.
+pub(super) fn check_members<S: Text>(object: &Object<S>, hash: HashMember) -> Result<(), EntryError> {
+    let protocol = object.str("protocol").ok_or_else(|| EntryError::form("protocol", A_STRING))?;
+    let has_session_id = protocol != COLLAB_01;
+    for (name, value) in object.iter() {
+        let name = name.as_str().unwrap_or("\u{FFFD}");
+        let (known, fits, expected) = match name {
+            "payload" => (true, true, ""),
+            "sequence" => (true, value.as_number().is_some_and(|n| n.to_u64().is_some()), A_SEQUENCE),
+            "session_id" => (has_session_id, value.is_null() || value.as_str().is_some(), "a string or null"),
+            "hash" => (hash == HashMember::Inside, value.as_str().is_some(), A_STRING),
+            "protocol" | "workspace_id" | "epoch_id" | "id" | "type" | "entity_id" | "actor" | "occurred_at"
+            | "prev_hash" => (true, matches!(value, Tree::String(_)), A_STRING),
+            _ => (false, false, ""),
+        };
+        if !known {
+            return Err(EntryError::form(name, "no such member"));
+        }
+        if !fits {
+            return Err(EntryError::form(name, expected));
+        }
+    }
+    let required =
+        ["workspace_id", "epoch_id", "sequence", "id", "type", "entity_id", "actor", "occurred_at", "payload"];
+    let optional = [("prev_hash", true), ("session_id", has_session_id), ("hash", hash == HashMember::Inside)];
+    let optional = optional.into_iter().filter_map(|(name, needed)| needed.then_some(name));
+    match required.into_iter().chain(optional).find(|name| !object.contains(name)) {
+        Some(missing) => Err(EntryError::form(missing, "it, but it is missing")),
+        None => Ok(()),
+    }
+}
+
+fn read_object(text: &[u8]) -> Result<Object, EntryError> {
+    match parse(text, &ENTRY_LIMITS).map_err(EntryError::Json)? {
+        Value::Object(object) => Ok(object),
+        _ => Err(EntryError::NotAnObject),
+    }
+}
+
+fn take_string(object: &mut Object, name: &str) -> Result<String, EntryError> {
+    match object.remove(name) {
+        Some(Value::String(text)) => Ok(text),
+        _ => Err(EntryError::form(name, A_STRING)),
+    }
+}
+
+fn take_hash(object: &mut Object, name: &str) -> Result<Hash, EntryError> {
+    from_hex(&take_string(object, name)?).ok_or_else(|| EntryError::form(name, A_HASH))
+}
+
+/// Everything of an entry but its payload and its hash.
+pub(super) struct Envelope<'a> {
+    pub(super) protocol: &'a str,
+    pub(super) workspace_id: &'a str,
+    pub(super) epoch_id: &'a str,
+    pub(super) sequence: u64,
+    pub(super) id: &'a str,
+    pub(super) kind: &'a str,
+    pub(super) entity_id: &'a str,
+    pub(super) actor: &'a str,
+    pub(super) session_id: Option<&'a str>,
+    pub(super) occurred_at: &'a str,
+    pub(super) prev_hash: &'a str,
+}
+
+impl Envelope<'_> {
+    /// Adds the canonical form, which is what is hashed; `payload` writes the payload's part of it.
+    pub(super) fn write(&self, out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
+        write_member(out, b"{\"actor\":", self.actor);
+        write_member(out, b",\"entity_id\":", self.entity_id);
+        write_member(out, b",\"epoch_id\":", self.epoch_id);
+        write_member(out, b",\"id\":", self.id);
+        write_member(out, b",\"occurred_at\":", self.occurred_at);
+        out.extend_from_slice(b",\"payload\":");
+        payload(out);
+        write_member(out, b",\"prev_hash\":", self.prev_hash);
+        write_member(out, b",\"protocol\":", self.protocol);
+        out.extend_from_slice(b",\"sequence\":");
+        write_canonical_into(&Value::from(self.sequence), out);
+        if self.protocol != COLLAB_01 {
+            match self.session_id {
+                Some(id) => write_member(out, b",\"session_id\":", id),
+                None => out.extend_from_slice(b",\"session_id\":null"),
+            }
+        }
+        write_member(out, b",\"type\":", self.kind);
+        write_member(out, b",\"workspace_id\":", self.workspace_id);
+        out.push(b'}');
+    }
+}
+
+fn write_member(out: &mut Vec<u8>, name: &[u8], text: &str) {
+    out.extend_from_slice(name);
+    if text.bytes().any(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')) {
+        return write_canonical_into(&Value::from(text), out);
+    }
+    out.push(b'"');
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'"');
 }
