@@ -1,5 +1,7 @@
 //! The journal vectors of `conformance/journal`; its README says what they mean.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use bailiwick_core::hash::{from_hex, hex, sha256};
 use bailiwick_core::journal::export::DOCUMENT_BYTES;
 use bailiwick_core::journal::merkle::{

@@ -1,5 +1,7 @@
 //! Merkle hashing and proofs against the published roots, the public vectors, and each other.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use bailiwick_core::hash::{Hash, hex};
 use bailiwick_core::journal::merkle::{
     Frontier, ProofError, empty_root, leaf_hash, node_hash, prove_consistency, prove_inclusion, root,

@@ -1,1 +1,26 @@
-//! 
+//! Bailiwick's use cases, and the crate to embed.
+//!
+//! A [`Desk`] is one workspace of a store: it takes commands and queries of whoever acts, locks, loads, lets
+//! [`bailiwick_core`] decide, commits, and tells whoever waits. It decides nothing itself and knows no capability:
+//! what a command means stands in core, where it is kept in the store.
+//!
+//! ```text
+//! command ─▶ writer ─▶ lock ─▶ load ─▶ heart::run ─▶ journal entry + documents ─▶ commit ─▶ answer
+//!                              ▲          │                                           │
+//!                              └──────────┘ "not loaded"                              ▼
+//!                                                                        tail ─▶ whoever waits or follows
+//! ```
+//!
+//! `examples/embed.rs` shows a desk in another program: in memory, with its own clock and ids, and a listener.
+
+mod desk;
+mod entropy;
+mod failure;
+mod load;
+mod tail;
+mod timer;
+mod writer;
+
+pub use desk::{Desk, Options};
+pub use entropy::{Entropy, OsEntropy};
+pub use failure::{DeskError, Failure};

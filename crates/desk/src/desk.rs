@@ -1,0 +1,302 @@
+//! The desk.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use bailiwick_core::hash::Hash;
+use bailiwick_core::heart::configuration::Adopt;
+use bailiwick_core::heart::{Blob, Command, Context, Fresh, Key, Query, View, ask};
+use bailiwick_core::json::{Object, Value};
+use bailiwick_core::principal::Principal;
+use bailiwick_core::time;
+use bailiwick_core::work::OutputSchemas;
+use bailiwick_store::{JournalHead, NewJournal, NewWorkspace, Store, StoredEntry};
+use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_stream::Stream;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::load::with_view;
+use crate::tail::{PAGE, Tail};
+use crate::writer::{self, Job};
+use crate::{DeskError, Entropy, Failure, OsEntropy, timer};
+
+/// How many commands may wait for the writer before callers wait for room.
+const MOST_WAITING: usize = 1024;
+/// How often a waiting call looks by itself, should a wake-up get lost.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// One workspace of a store, open for commands and queries. Cloning gives another handle on the same desk.
+#[derive(Clone)]
+pub struct Desk {
+    shared: Arc<Shared>,
+    _timer: Arc<DropGuard>,
+}
+
+/// What a desk is opened with.
+#[derive(Clone)]
+pub struct Options {
+    /// The workspace; created if it does not exist
+    pub workspace: String,
+    /// The JSON Schema engine that judges output schemas
+    pub schemas: Arc<dyn OutputSchemas + Send + Sync>,
+    /// Where fresh ids come from
+    pub entropy: Arc<dyn Entropy>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            workspace: "desk".into(),
+            schemas: Arc::new(bailiwick_schema::Engine::default()),
+            entropy: Arc::new(OsEntropy),
+        }
+    }
+}
+
+/// What the handles and tasks of one desk share.
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) workspace: String,
+    pub(crate) schemas: Arc<dyn OutputSchemas + Send + Sync>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) tail: Mutex<Weak<Tail>>,
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Shared {
+    /// The name of the journal of decision records.
+    pub(crate) const JOURNAL: &'static str = "decisions";
+
+    pub(crate) async fn head(&self) -> Result<JournalHead, DeskError> {
+        Ok(self.store.snapshot().await?.head(&self.workspace, Self::JOURNAL).await?)
+    }
+
+    pub(crate) async fn entries(&self, after: u64, limit: u32) -> Result<Vec<StoredEntry>, DeskError> {
+        Ok(self.store.snapshot().await?.entries(&self.workspace, Self::JOURNAL, after, limit).await?)
+    }
+
+    pub(crate) async fn expire_due(&self) -> Result<(), DeskError> {
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(Job::Expire { reply }).await.map_err(|_| DeskError::Closed)?;
+        answer.await.map_err(|_| DeskError::Closed)?
+    }
+
+    async fn submit(&self, principal: &Principal, command: Command, key: Option<String>) -> Result<Value, Failure> {
+        let (reply, answer) = oneshot::channel();
+        let job = Job::Run { principal: principal.clone(), command, key, reply };
+        self.jobs.send(job).await.map_err(|_| DeskError::Closed)?;
+        answer.await.map_err(|_| DeskError::Closed)?
+    }
+}
+
+impl Desk {
+    /// Opens a desk, and creates its workspace if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError`] if the store fails.
+    pub async fn open(store: Arc<dyn Store>, options: Options) -> Result<Self, DeskError> {
+        let epoch = Fresh(options.entropy.draw()?).uuid("epoch");
+        store
+            .open_workspace(&NewWorkspace {
+                id: options.workspace.clone(),
+                group: options.workspace.clone(),
+                journals: vec![NewJournal { name: Shared::JOURNAL.into(), epoch_id: format!("epoch_{epoch}") }],
+            })
+            .await?;
+        let (jobs, waiting) = mpsc::channel(MOST_WAITING);
+        let shared = Arc::new(Shared {
+            store,
+            workspace: options.workspace,
+            schemas: options.schemas,
+            entropy: options.entropy,
+            tail: Mutex::new(Weak::new()),
+            jobs,
+        });
+        tokio::spawn(writer::write(Arc::downgrade(&shared), waiting));
+        let stop = CancellationToken::new();
+        tokio::spawn(timer::run(Arc::downgrade(&shared), stop.clone()));
+        Ok(Self { shared, _timer: Arc::new(stop.drop_guard()) })
+    }
+
+    /// Runs a command. It has been answered only when it is durable.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Refused`] if the rules say no, [`Failure::Failed`] if something broke.
+    pub async fn run(&self, principal: &Principal, command: Command) -> Result<Value, Failure> {
+        self.shared.submit(principal, command, None).await
+    }
+
+    /// Runs a command once for a key that the client chose: repeated, it does nothing and answers the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`Desk::run`]; `CONFLICT` if the principal used the key for another command.
+    pub async fn run_once(&self, principal: &Principal, command: Command, key: &str) -> Result<Value, Failure> {
+        self.shared.submit(principal, command, Some(key.into())).await
+    }
+
+    /// Answers a query. What is overdue is expired first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Desk::run`].
+    pub async fn ask(&self, principal: &Principal, query: Query) -> Result<Value, Failure> {
+        let shared = &*self.shared;
+        let mut snapshot = shared.store.snapshot().await?;
+        let mut now = snapshot.now().await?;
+        if !snapshot.due(&shared.workspace, &time::format(now), 1).await?.is_empty() {
+            drop(snapshot);
+            shared.expire_due().await?;
+            snapshot = shared.store.snapshot().await?;
+            now = snapshot.now().await?;
+        }
+        let fresh = Fresh([0; 32]);
+        let context = Context { now, principal, fresh, schemas: &*shared.schemas };
+        let mut view = View::new();
+        let reply =
+            with_view(&mut *snapshot, &shared.workspace, &mut view, |view| ask(view, &query, &context)).await?;
+        Ok(reply?)
+    }
+
+    /// Answers a query as soon as a document has a version above the given one, or at the timeout as things stand.
+    /// Drop the future to stop waiting.
+    ///
+    /// # Errors
+    ///
+    /// As [`Desk::ask`], at once if the query is refused as things stand.
+    pub async fn wait(
+        &self,
+        principal: &Principal,
+        query: Query,
+        key: &Key,
+        after_version: u64,
+        timeout: Duration,
+    ) -> Result<Value, Failure> {
+        let deadline = Instant::now() + timeout;
+        // Listening begins before the first look, so that no change falls between.
+        let tail = Tail::of(&self.shared).await?;
+        let mut entities = tail.entities();
+        loop {
+            let reply = self.ask(principal, query.clone()).await?;
+            if self.version(key).await? > after_version || Instant::now() >= deadline {
+                return Ok(reply);
+            }
+            let look = deadline.min(Instant::now() + LOOK);
+            loop {
+                match tokio::time::timeout_at(look, entities.recv()).await {
+                    Ok(Ok(entity)) if *entity != *key.id => {}
+                    Err(_) if look < deadline && self.version(key).await? <= after_version => break,
+                    Ok(Ok(_) | Err(broadcast::error::RecvError::Lagged(_))) | Err(_) => break,
+                    Ok(Err(broadcast::error::RecvError::Closed)) => return Err(DeskError::Closed.into()),
+                }
+            }
+        }
+    }
+
+    async fn version(&self, key: &Key) -> Result<u64, DeskError> {
+        let mut snapshot = self.shared.store.snapshot().await?;
+        let found = snapshot.documents(&self.shared.workspace, std::slice::from_ref(key)).await?;
+        Ok(found.into_iter().flatten().next().map_or(0, |stored| stored.version))
+    }
+
+    /// Puts settings in force, if they are not already. Later commands are decided under them.
+    ///
+    /// # Errors
+    ///
+    /// `BAD_REQUEST` naming the setting at fault; the old ones stay in force.
+    pub async fn adopt(&self, settings: Object) -> Result<Value, Failure> {
+        self.run(&Principal::desk(), Command::Configuration(Adopt { settings })).await
+    }
+
+    /// Where the journal ends.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError`] if the store fails.
+    pub async fn head(&self) -> Result<JournalHead, DeskError> {
+        self.shared.head().await
+    }
+
+    /// Journal entries after a sequence, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError`] if the store fails.
+    pub async fn entries(&self, after: u64, limit: u32) -> Result<Vec<StoredEntry>, DeskError> {
+        self.shared.entries(after, limit).await
+    }
+
+    /// Every journal entry after a sequence, now and as they come, also those of other processes. Ends with the
+    /// first error.
+    pub fn follow(&self, after: u64) -> impl Stream<Item = Result<StoredEntry, DeskError>> + Send + use<> {
+        let shared = Arc::clone(&self.shared);
+        async_stream::try_stream! {
+            let tail = Tail::of(&shared).await?;
+            let mut head = tail.head();
+            let mut after = after;
+            loop {
+                // Marked as seen before reading, so that whatever comes while reading wakes again.
+                head.mark_unchanged();
+                let entries = shared.entries(after, PAGE).await?;
+                if entries.is_empty() {
+                    // An error only if the tail ended; looking now and then covers a lost wake-up.
+                    let _ = tokio::time::timeout(LOOK, head.changed()).await;
+                }
+                for entry in entries {
+                    after = entry.sequence;
+                    yield entry;
+                }
+            }
+        }
+    }
+
+    /// Blobs by digest, in the order asked for; `None` for those erased or never there.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError`] if the store fails.
+    pub async fn blobs(&self, digests: &[Hash]) -> Result<Vec<Option<Blob>>, DeskError> {
+        Ok(self.shared.store.snapshot().await?.blobs(&self.shared.workspace, digests).await?)
+    }
+
+    /// The store that the desk is on, for checks and exports.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.shared.store
+    }
+
+    /// The workspace's id.
+    pub fn workspace(&self) -> &str {
+        &self.shared.workspace
+    }
+
+    /// The name of the workspace's journal of decision records.
+    pub fn journal(&self) -> &'static str {
+        Shared::JOURNAL
+    }
+
+    /// What kind of store this is and where, without secrets.
+    pub fn describe(&self) -> String {
+        self.shared.store.describe()
+    }
+
+    /// Whether the desk can work: the store answers.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError`] if it doesn't.
+    pub async fn check(&self) -> Result<(), DeskError> {
+        self.head().await.map(|_| ())
+    }
+
+    /// Finishes what is under way and lets go of the store. Commands sent later fail.
+    pub async fn close(&self) {
+        let (reply, done) = oneshot::channel();
+        if self.shared.jobs.send(Job::Stop { reply }).await.is_ok() {
+            let _ = done.await;
+        }
+        self.shared.store.close().await;
+    }
+}

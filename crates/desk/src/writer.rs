@@ -1,0 +1,267 @@
+//! The writer: one task that commits what is waiting, many commands at a time.
+//!
+//! Correctness rests on the store's lock, which holds across processes; this task is there for speed.
+
+use std::collections::VecDeque;
+use std::sync::Weak;
+use std::time::{Duration, Instant};
+
+use bailiwick_core::hash::{Hash, sha256};
+use bailiwick_core::heart::{BlobWriter, Command, Context, Fresh, Record, Refusal, View, capability, run};
+use bailiwick_core::journal::{Entry, Head};
+use bailiwick_core::json::{Limits, Object, Value, parse, write_canonical, write_compact};
+use bailiwick_core::principal::Principal;
+use bailiwick_core::time::{self, Millis};
+use bailiwick_store::{Commit, JournalHead, Receipt, ReceiptKey, StoreError, Transaction};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::desk::Shared;
+use crate::load::with_view;
+use crate::{DeskError, Failure};
+
+/// How many commands one transaction holds.
+const MOST_COMMANDS: usize = 64;
+/// How long a transaction collects commands before it commits.
+const MOST_TIME: Duration = Duration::from_millis(20);
+/// How long to look for a commit whose outcome the store did not tell.
+const SETTLE_TIME: Duration = Duration::from_secs(10);
+
+/// Something for the writer to do.
+pub(crate) enum Job {
+    /// A command
+    Run {
+        principal: Principal,
+        command: Command,
+        key: Option<String>,
+        reply: oneshot::Sender<Result<Value, Failure>>,
+    },
+    /// Whatever has fallen due
+    Expire { reply: oneshot::Sender<Result<(), DeskError>> },
+    /// Nothing more
+    Stop { reply: oneshot::Sender<()> },
+}
+
+/// Takes jobs until it is told to stop or every desk handle is gone.
+pub(crate) async fn write(shared: Weak<Shared>, mut jobs: mpsc::Receiver<Job>) {
+    let mut waiting = VecDeque::new();
+    loop {
+        if waiting.is_empty() {
+            match jobs.recv().await {
+                Some(job) => waiting.push_back(job),
+                None => return,
+            }
+        }
+        while waiting.len() < MOST_COMMANDS
+            && let Ok(job) = jobs.try_recv()
+        {
+            waiting.push_back(job);
+        }
+        if let Some(Job::Stop { .. }) = waiting.front() {
+            jobs.close();
+            if let Some(Job::Stop { reply }) = waiting.pop_front() {
+                let _ = reply.send(());
+            }
+            return;
+        }
+        let Some(shared) = shared.upgrade() else { return };
+        commit_some(&shared, &mut waiting).await;
+    }
+}
+
+/// An answer that is held back until the commit.
+enum Answer {
+    Run(oneshot::Sender<Result<Value, Failure>>, Result<Value, Failure>),
+    Expire(oneshot::Sender<Result<(), DeskError>>),
+}
+
+/// Runs waiting jobs in one transaction, commits, and only then answers.
+async fn commit_some(shared: &Shared, waiting: &mut VecDeque<Job>) {
+    let mut turn = match Turn::begin(shared).await {
+        Ok(turn) => turn,
+        Err(error) => {
+            for job in waiting.drain(..) {
+                fail(job, &error);
+            }
+            return;
+        }
+    };
+    let started = Instant::now();
+    let mut answers = Vec::new();
+    while let Some(job) = waiting.pop_front() {
+        match job {
+            Job::Run { principal, command, key, reply } => {
+                // Whoever gave up waiting before the command began is taken at their word.
+                if !reply.is_closed() {
+                    let result = turn.run(&principal, command, key.as_deref()).await;
+                    answers.push(Answer::Run(reply, result));
+                }
+            }
+            Job::Expire { reply } => match turn.expire_due().await {
+                Ok(()) => answers.push(Answer::Expire(reply)),
+                Err(error) => drop(reply.send(Err(error))),
+            },
+            stop @ Job::Stop { .. } => {
+                waiting.push_front(stop);
+                break;
+            }
+        }
+        if started.elapsed() >= MOST_TIME {
+            break;
+        }
+    }
+    let outcome = turn.commit().await;
+    for answer in answers {
+        match (answer, &outcome) {
+            (Answer::Run(reply, result), Ok(())) => drop(reply.send(result)),
+            // A refusal from which nothing followed stands whatever becomes of the others.
+            (Answer::Run(reply, _), Err(error)) => drop(reply.send(Err(error.clone().into()))),
+            (Answer::Expire(reply), outcome) => drop(reply.send(outcome.clone())),
+        }
+    }
+}
+
+fn fail(job: Job, error: &DeskError) {
+    match job {
+        Job::Run { reply, .. } => drop(reply.send(Err(error.clone().into()))),
+        Job::Expire { reply } => drop(reply.send(Err(error.clone()))),
+        Job::Stop { reply } => drop(reply.send(())),
+    }
+}
+
+/// A transaction with what is known of the workspace while it holds the lock.
+struct Turn<'a> {
+    shared: &'a Shared,
+    transaction: Box<dyn Transaction>,
+    view: View,
+    epoch_id: String,
+    head: Head,
+    now: Millis,
+    /// The last entry appended, to find it again if the store does not say whether it committed
+    appended: Option<Entry>,
+}
+
+impl<'a> Turn<'a> {
+    async fn begin(shared: &'a Shared) -> Result<Self, DeskError> {
+        let mut transaction = shared.store.begin(&shared.workspace).await?;
+        let JournalHead { epoch_id, head, last_at } =
+            transaction.head(&shared.workspace, Shared::JOURNAL).await?;
+        let clock = transaction.now().await?;
+        // Time never runs backwards in a journal, whatever the clock does.
+        let now = last_at.map_or(clock, |last| last.max(clock));
+        Ok(Self { shared, transaction, view: View::new(), epoch_id, head, now, appended: None })
+    }
+
+    async fn run(&mut self, principal: &Principal, command: Command, key: Option<&str>) -> Result<Value, Failure> {
+        let receipt = match key {
+            None => None,
+            Some(key) => {
+                let key = ReceiptKey {
+                    principal: principal.id.clone(),
+                    established: principal.established.name().into(),
+                    key: key.into(),
+                };
+                let digest = command_digest(&command);
+                if let Some(earlier) = self.transaction.receipt(&self.shared.workspace, &key).await? {
+                    return repeat(&earlier, digest, &key.key);
+                }
+                Some((key, digest))
+            }
+        };
+        let fresh = Fresh(self.shared.entropy.draw()?);
+        let context = Context { now: self.now, principal, fresh, schemas: &*self.shared.schemas };
+        let step = with_view(&mut *self.transaction, &self.shared.workspace, &mut self.view, |view| {
+            run(view, &command, &context)
+        })
+        .await?;
+        let receipt = match (&step.outcome.reply, receipt) {
+            (Ok(reply), Some((key, command))) => {
+                Some((key, Receipt { command, reply: write_compact(reply).into(), at: self.now }))
+            }
+            _ => None,
+        };
+        if !step.outcome.facts.is_empty() || receipt.is_some() {
+            let mut commit = Commit { receipt, ..Commit::default() };
+            if !step.outcome.facts.is_empty() {
+                let record = Record::of(command, &context, &step);
+                let (draft, blobs) =
+                    record.write(&self.shared.workspace, &self.epoch_id, self.shared.entropy.draw()?);
+                commit.entries.push((Shared::JOURNAL.into(), draft.seal(&self.head).map_err(DeskError::Entry)?));
+                commit.blobs = blobs;
+                commit.changes = step.changes;
+            }
+            self.transaction.write(&self.shared.workspace, &commit).await?;
+            self.view.advance(&commit.changes);
+            if let Some((_, entry)) = commit.entries.pop() {
+                self.head = entry.head();
+                self.appended = Some(entry);
+            }
+        }
+        step.outcome.reply.map_err(Failure::Refused)
+    }
+
+    async fn expire_due(&mut self) -> Result<(), DeskError> {
+        loop {
+            let limit = u32::try_from(MOST_COMMANDS).unwrap_or(u32::MAX);
+            let due = self.transaction.due(&self.shared.workspace, &time::format(self.now), limit).await?;
+            let before = self.head;
+            for command in due.iter().filter_map(capability::expire_due) {
+                match self.run(&Principal::desk(), command, None).await {
+                    Ok(_) | Err(Failure::Refused(_)) => {}
+                    Err(Failure::Failed(error)) => return Err(error),
+                }
+            }
+            // Stop when nothing is due, and also when nothing that is due can be done.
+            if due.len() < MOST_COMMANDS || self.head == before {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn commit(self) -> Result<(), DeskError> {
+        let Self { shared, transaction, appended, .. } = self;
+        match (transaction.commit().await, appended) {
+            (Ok(()), _) => Ok(()),
+            (Err(error), None) => Err(error.into()),
+            (Err(error), Some(entry)) => settle(shared, &entry, error).await,
+        }
+    }
+}
+
+/// Finds out whether a commit took effect, by whether its last entry is there.
+async fn settle(shared: &Shared, entry: &Entry, error: StoreError) -> Result<(), DeskError> {
+    tracing::warn!(code = error.code(), "a commit failed; looking whether it took effect");
+    let started = Instant::now();
+    loop {
+        match is_stored(shared, entry).await {
+            Ok(true) => return Ok(()),
+            Ok(false) => return Err(error.into()),
+            Err(_) if started.elapsed() < SETTLE_TIME => tokio::time::sleep(Duration::from_millis(250)).await,
+            Err(_) => return Err(DeskError::Unsettled),
+        }
+    }
+}
+
+async fn is_stored(shared: &Shared, entry: &Entry) -> Result<bool, StoreError> {
+    // Taking the lock makes sure that a commit under way elsewhere in the database has ended.
+    let mut transaction = shared.store.begin(&shared.workspace).await?;
+    let after = entry.sequence.saturating_sub(1);
+    let found = transaction.entries(&shared.workspace, Shared::JOURNAL, after, 1).await?;
+    Ok(found.first().is_some_and(|found| found.sequence == entry.sequence && found.hash == entry.hash))
+}
+
+/// The digest of a command in normal form: equal commands have equal digests.
+fn command_digest(command: &Command) -> Hash {
+    let arguments = command.write(&mut BlobWriter::new([0; 32]));
+    let value: Value = Object::new().with("name", command.name()).with("arguments", arguments).into();
+    sha256(&[write_canonical(&value).as_ref()])
+}
+
+/// The reply of an earlier command with the same key.
+fn repeat(earlier: &Receipt, command: Hash, key: &str) -> Result<Value, Failure> {
+    if earlier.command != command {
+        let message = format!("the idempotency key `{key}` was used for another command; take a new key");
+        return Err(Refusal::new("CONFLICT", message).with("findings", Vec::<Value>::new()).into());
+    }
+    parse(&earlier.reply, &Limits::STORED)
+        .map_err(|_| StoreError::Damaged(format!("the receipt of key `{key}` is not JSON")).into())
+}
