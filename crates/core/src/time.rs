@@ -133,7 +133,8 @@ impl Date {
 
     /// Days from 0000-01-01 to this day.
     fn day_number(&self) -> u32 {
-        let before_month: u32 = (1..self.month).filter_map(|month| days_in_month(self.year, month)).map(u32::from).sum();
+        let before_month: u32 =
+            (1..self.month).filter_map(|month| days_in_month(self.year, month)).map(u32::from).sum();
         days_before(self.year).wrapping_add(before_month).wrapping_add(self.day.into()).wrapping_sub(1)
     }
 
@@ -310,8 +311,14 @@ mod tests {
         check("yes", &["2026-01-01T09:00:00Z", "2026-01-01t09:00:00Z", "2026-01-01 09:00:00Z"]);
         check("unknown", &["2026-01-01\t09:00:00Z", "2026-01-01\u{a0}09:00:00Z", "2026-01-01\u{3000}09:00:00Z"]);
         check("no", &["2026-01-0109:00:00Z", "2026-01-01_09:00:00Z", DAY, "", "T", "09:00:00Z"]);
-        check("no", &[" 2026-01-01T09:00:00Z", "2026-01-01T09:00:00Z ", "2026-01-01T09:00:00Z\n", "2026-01-01T 09:00:00Z"]);
-        check("no", &["2026-01-01TT09:00:00Z", "2026-01-01T09:00:00 Z", "2026-01-01  09:00:00Z", "T2026-01-01T09:00:00Z"]);
+        check(
+            "no",
+            &[" 2026-01-01T09:00:00Z", "2026-01-01T09:00:00Z ", "2026-01-01T09:00:00Z\n", "2026-01-01T 09:00:00Z"],
+        );
+        check(
+            "no",
+            &["2026-01-01TT09:00:00Z", "2026-01-01T09:00:00 Z", "2026-01-01  09:00:00Z", "T2026-01-01T09:00:00Z"],
+        );
     }
 
     #[test]
@@ -321,9 +328,26 @@ mod tests {
             check("yes", &[&std::format!("{date}T00:00:00Z")]);
         }
         let wrong = [
-            "1900-02-29", "2026-02-29", "2026-04-31", "2026-00-10", "2026-13-01", "2026-01-00", "2026-01-32",
-            "+2026-01-01", "-2026-01-01", "12026-01-01", "226-01-01", "2026-1-01", "2026-01-1", "2026-001",
-            "2026-W01-1", "20260101", "2026/01/01", "2026-01-01 ", "٢٠٢٦-01-01", "２０２６-01-01",
+            "1900-02-29",
+            "2026-02-29",
+            "2026-04-31",
+            "2026-00-10",
+            "2026-13-01",
+            "2026-01-00",
+            "2026-01-32",
+            "+2026-01-01",
+            "-2026-01-01",
+            "12026-01-01",
+            "226-01-01",
+            "2026-1-01",
+            "2026-01-1",
+            "2026-001",
+            "2026-W01-1",
+            "20260101",
+            "2026/01/01",
+            "2026-01-01 ",
+            "٢٠٢٦-01-01",
+            "２０２６-01-01",
         ];
         for date in wrong {
             assert!(!is_date(date), "{date}");
@@ -333,24 +357,38 @@ mod tests {
 
     #[test]
     fn the_clock_has_seconds_and_a_zone() {
-        let on = |clocks: &[&str]| -> Vec<String> { clocks.iter().map(|clock| std::format!("{DAY}T{clock}")).collect() };
+        let on =
+            |clocks: &[&str]| -> Vec<String> { clocks.iter().map(|clock| std::format!("{DAY}T{clock}")).collect() };
         let check_clocks = |verdict, clocks| {
             for text in on(clocks) {
                 check(verdict, &[&text]);
             }
         };
         check_clocks("yes", &["00:00:00Z", "23:59:59z", "12:00:00.0Z", "12:00:00.123456789123456789Z"]);
-        check_clocks("yes", &["12:00:00+05:30", "12:00:00-0530", "12:00:00-00:00", "12:00:00+23:59", "12:00:00.5+01:00"]);
+        check_clocks(
+            "yes",
+            &["12:00:00+05:30", "12:00:00-0530", "12:00:00-00:00", "12:00:00+23:59", "12:00:00.5+01:00"],
+        );
         check_clocks("unknown", &["12:00:00+05", "12:00:00-05", "12:00:00.5+00"]);
-        check_clocks("no", &["12:00Z", "12Z", "12:00:00", "12:00:00.5", "12:00:00.Z", "12:00:00,5Z", "1:00:00Z", "120000Z"]);
-        check_clocks("no", &["12:00:00+24:00", "12:00:00+01:60", "12:00:00+1", "12:00:00+1:00", "12:00:00+", "12:00:00+01:0"]);
-        check_clocks("no", &["12:00:00+010", "12:00:00ZZ", "12:00:00Z+01:00", "12:00:00UTC", "12:00:00.5.5Z", "12:00:0٠Z"]);
+        check_clocks(
+            "no",
+            &["12:00Z", "12Z", "12:00:00", "12:00:00.5", "12:00:00.Z", "12:00:00,5Z", "1:00:00Z", "120000Z"],
+        );
+        check_clocks(
+            "no",
+            &["12:00:00+24:00", "12:00:00+01:60", "12:00:00+1", "12:00:00+1:00", "12:00:00+", "12:00:00+01:0"],
+        );
+        check_clocks(
+            "no",
+            &["12:00:00+010", "12:00:00ZZ", "12:00:00Z+01:00", "12:00:00UTC", "12:00:00.5.5Z", "12:00:0٠Z"],
+        );
         check_clocks("no", &["24:00:00Z", "12:60:00Z", "12:00:60Z", "12:00:61Z", "12:00:00\u{2212}01:00"]);
     }
 
     #[test]
     fn leap_seconds_pass_at_midnight_utc() {
-        let pass = ["23:59:60Z", "23:59:60.999Z", "05:29:60+05:30", "18:59:60-05:00", "00:59:60+01:00", "22:29:60-01:30"];
+        let pass =
+            ["23:59:60Z", "23:59:60.999Z", "05:29:60+05:30", "18:59:60-05:00", "00:59:60+01:00", "22:29:60-01:30"];
         let oddities = ["24:59:30+01:00", "24:59:60+01:00"];
         for clock in pass.into_iter().chain(oddities) {
             check("unknown", &[&std::format!("2016-12-31T{clock}")]);
@@ -406,7 +444,8 @@ mod tests {
         assert_eq!(days_before(10_000), 3_652_425);
         assert!(Date::from_day_number(3_652_425).is_none());
         for year in 0..=9999 {
-            let ends = [days_before(year), days_before(year + 1) - 1].map(|number| Date::from_day_number(number).unwrap());
+            let ends =
+                [days_before(year), days_before(year + 1) - 1].map(|number| Date::from_day_number(number).unwrap());
             assert_eq!(ends.map(|day| (day.year, day.month, day.day)), [(year, 1, 1), (year, 12, 31)]);
         }
     }

@@ -6,6 +6,7 @@
 mod number;
 mod pointer;
 mod read;
+mod read_error;
 mod scan;
 mod text;
 mod value;
@@ -13,7 +14,8 @@ mod write;
 
 pub use number::Number;
 pub use pointer::Pointer;
-pub use read::{DEEPEST, Duplicates, Limits, ReadError, ReadErrorKind, parse, parse_lossless};
+pub use read::{DEEPEST, Duplicates, Limits, parse, parse_lossless};
+pub use read_error::{ReadError, ReadErrorKind};
 pub use text::{LosslessText, Text};
 pub use value::{Object, Tree, Value};
 pub use write::{

@@ -41,7 +41,8 @@ impl Number {
     pub fn to_u64(self) -> Option<u64> {
         match self {
             Self::Integer(value) => u64::try_from(value).ok(),
-            Self::Float(value) if self.is_integral() && (0.0..18_446_744_073_709_551_616.0).contains(&value) => {
+            Self::Float(value) if self.is_integral() && (0.0..18_446_744_073_709_551_616.0).contains(&value) =>
+            {
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 Some(value as u64)
             }

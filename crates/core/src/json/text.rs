@@ -123,11 +123,7 @@ impl Build for LosslessText {
 
     fn push_unpaired(&mut self, surrogate: u16) -> bool {
         let [high, low] = surrogate.to_be_bytes();
-        self.0.extend_from_slice(&[
-            SURROGATE_LEAD,
-            0x80 | ((high & 0x0F) << 2) | (low >> 6),
-            0x80 | (low & 0x3F),
-        ]);
+        self.0.extend_from_slice(&[SURROGATE_LEAD, 0x80 | ((high & 0x0F) << 2) | (low >> 6), 0x80 | (low & 0x3F)]);
         true
     }
 }

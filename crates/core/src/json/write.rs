@@ -118,11 +118,7 @@ fn write_new_line(depth: usize, out: &mut Vec<u8>) {
     out.extend(core::iter::repeat_n(b' ', depth.saturating_mul(2)));
 }
 
-fn comma_separated<T>(
-    items: impl IntoIterator<Item = T>,
-    out: &mut Vec<u8>,
-    mut write: impl FnMut(T, &mut Vec<u8>),
-) {
+fn comma_separated<T>(items: impl IntoIterator<Item = T>, out: &mut Vec<u8>, mut write: impl FnMut(T, &mut Vec<u8>)) {
     for (index, item) in items.into_iter().enumerate() {
         if index > 0 {
             out.push(b',');
@@ -237,15 +233,17 @@ fn utf16_units(bytes: &[u8]) -> impl Iterator<Item = u16> {
         rest = after;
         Some(point)
     });
-    points.flat_map(|point| match u16::try_from(point) {
-        Ok(unit) => [Some(unit), None],
-        Err(_) => {
-            let mut units = [0; 2];
-            let c = char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER);
-            c.encode_utf16(&mut units);
-            units.map(Some)
-        }
-    }).flatten()
+    points
+        .flat_map(|point| match u16::try_from(point) {
+            Ok(unit) => [Some(unit), None],
+            Err(_) => {
+                let mut units = [0; 2];
+                let c = char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER);
+                c.encode_utf16(&mut units);
+                units.map(Some)
+            }
+        })
+        .flatten()
 }
 
 /// Integers in full; doubles with a point or an exponent.
@@ -343,4 +341,168 @@ fn write_byte(byte: u8, out: &mut Vec<u8>) {
 fn write_unicode_escape(unit: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\\u");
     out.extend_from_slice(crate::hash::hex(&unit.to_be_bytes()).as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{Limits, LosslessText, Value, parse, parse_lossless};
+    use std::format;
+
+    fn read(text: &str) -> Value {
+        parse(text.as_bytes(), &Limits::DOCUMENT).unwrap()
+    }
+
+    fn read_lossless(text: &str) -> Tree<LosslessText> {
+        parse_lossless(text.as_bytes(), &Limits::JOURNAL).unwrap()
+    }
+
+    #[track_caller]
+    fn check_canonical(text: &str, expected: &str) {
+        assert_eq!(write_canonical(&read(text)), expected, "{text}");
+        assert_eq!(write_canonical(&read_lossless(text)), expected, "{text}");
+    }
+
+    #[test]
+    fn compact_keeps_order_and_kinds() {
+        let texts = [
+            r#"{"b":1,"a":[1.0,-0.0,1e-7,1e+21,1.5,-170141183460469231731687303715884105728],"":null}"#,
+            r#"["\u0000\u001f\b\t\n\f\r\"\\/ é😀 ","",[],{},true,false]"#,
+            "170141183460469231731687303715884105727",
+            "18446744073709551616",
+            "-1",
+            "0",
+        ];
+        for text in texts {
+            assert_eq!(write_compact(&read(text)), text);
+        }
+    }
+
+    #[test]
+    fn pretty_is_laid_out_as_javascript_does() {
+        let value = read(r#"{"a":[1,[],{},{"b":"x\n"}],"c":{}}"#);
+        let expected =
+            "{\n  \"a\": [\n    1,\n    [],\n    {},\n    {\n      \"b\": \"x\\n\"\n    }\n  ],\n  \"c\": {}\n}";
+        assert_eq!(write_pretty(&value), expected);
+        assert_eq!(write_pretty(&read("[]")), "[]");
+        assert_eq!(write_pretty(&read("1")), "1");
+    }
+
+    #[test]
+    fn canonical_numbers_are_those_of_javascript() {
+        let numbers = [
+            ("1.0", "1"),
+            ("2e0", "2"),
+            ("-0", "0"),
+            ("-0.0", "0"),
+            ("1e21", "1e+21"),
+            ("123456789012345678901", "123456789012345680000"),
+            ("100000000000000000000", "100000000000000000000"),
+            ("1000000000000000000000", "1e+21"),
+            ("9007199254740991", "9007199254740991"),
+            ("9007199254740992", "9007199254740992"),
+            ("9007199254740993", "9007199254740992"),
+            ("-9007199254740993", "-9007199254740992"),
+            ("9007199254740995", "9007199254740996"),
+            ("0.000001", "0.000001"),
+            ("0.0000001", "1e-7"),
+            ("5e-324", "5e-324"),
+            ("1.7976931348623157e308", "1.7976931348623157e+308"),
+            ("0.1", "0.1"),
+            ("333333333.33333329", "333333333.3333333"),
+        ];
+        for (text, expected) in numbers {
+            check_canonical(text, expected);
+            assert_eq!(write_jcs(&read(text)), expected);
+        }
+    }
+
+    #[test]
+    fn canonical_strings_escape_as_little_as_possible() {
+        check_canonical(r#""\u0000\u0008\u0009\u000a\u000b\u000c\u000d\u001f""#, r#""\u0000\b\t\n\u000b\f\r\u001f""#);
+        check_canonical(
+            r#""\/\u007f\u0080\u2028\u2029\ud7ff\ue000\uffff""#,
+            "\"/\u{7f}\u{80}\u{2028}\u{2029}\u{d7ff}\u{e000}\u{ffff}\"",
+        );
+        check_canonical(r#""e\u0301 \u00e9""#, "\"e\u{301} é\"");
+        let lone = r#"["\uD800","a\udbffb","\udc00\ud83d","\udfff"]"#;
+        assert_eq!(write_canonical(&read_lossless(lone)), lone.to_ascii_lowercase());
+        assert_eq!(write_compact(&read_lossless(lone)), lone.to_ascii_lowercase());
+    }
+
+    #[test]
+    fn names_are_ordered_by_utf_16() {
+        // Each name is greater than the one before it, by UTF-16 code units; not so by code points.
+        let names = [
+            r"",
+            r"\u0000",
+            r" ",
+            r"A",
+            r"AA",
+            r"a",
+            r"\u0080",
+            r"\u07ff",
+            r"\u0800",
+            r"\ud7ff",
+            r"\ud800",
+            r"\ud800a",
+            r"\ud800\udc00",
+            r"\ud800\udc00a",
+            r"\ud800\ue000",
+            r"\ud83d\ude00",
+            r"\ud83d\ude01",
+            r"\udbff",
+            r"\udbff\udfff",
+            r"\udc00",
+            r"\udc00\ud800",
+            r"\udfff",
+            r"\ue000",
+            r"\ufffd",
+            r"\uffff",
+        ];
+        let parsed: Vec<_> = names.iter().map(|name| read_lossless(&format!("\"{name}\""))).collect();
+        let text = |at: usize| match &parsed[at] {
+            Tree::String(text) => text.as_ref(),
+            _ => unreachable!(),
+        };
+        for a in 0..names.len() {
+            for b in 0..names.len() {
+                assert_eq!(utf16_order(text(a), text(b)), a.cmp(&b), "{} {}", names[a], names[b]);
+                assert_eq!(journal_order(text(a), text(b)), a.cmp(&b), "{} {}", names[a], names[b]);
+            }
+        }
+        let members = |names: &mut dyn Iterator<Item = &&str>| {
+            format!("{{{}}}", names.map(|name| format!("\"{name}\":0")).collect::<Vec<_>>().join(","))
+        };
+        let expected = write_compact(&read_lossless(&members(&mut names.iter())));
+        assert_eq!(write_canonical(&read_lossless(&members(&mut names.iter().rev()))), expected);
+    }
+
+    #[test]
+    fn array_indices_come_first_in_journals_only() {
+        let text = r#"{"b":0,"":0,"4294967295":0,"4294967294":0,"10":0,"9":0,"0":0,"01":0,"-1":0,"1.0":0,"99999999999":0," 1":0}"#;
+        check_canonical(
+            text,
+            r#"{"0":0,"9":0,"10":0,"4294967294":0,"":0," 1":0,"-1":0,"01":0,"1.0":0,"4294967295":0,"99999999999":0,"b":0}"#,
+        );
+        let jcs = r#"{"":0," 1":0,"-1":0,"0":0,"01":0,"1.0":0,"10":0,"4294967294":0,"4294967295":0,"9":0,"99999999999":0,"b":0}"#;
+        assert_eq!(write_jcs(&read(text)), jcs);
+    }
+
+    #[test]
+    fn members_are_sorted_at_every_level() {
+        check_canonical(
+            r#"{"b":{"y":[{"d":1,"c":{"f":0,"e":0}}],"x":2},"a":{"z":3},"c":{"b":1,"a":2}}"#,
+            r#"{"a":{"z":3},"b":{"x":2,"y":[{"c":{"e":0,"f":0},"d":1}]},"c":{"a":2,"b":1}}"#,
+        );
+    }
+
+    #[test]
+    fn buffers_are_added_to() {
+        let mut out = Vec::from(*b"x");
+        write_compact_into(&read("1"), &mut out);
+        write_canonical_into(&read("{}"), &mut out);
+        write_jcs_into(&read("[]"), &mut out);
+        assert_eq!(out, b"x1{}[]");
+    }
 }
