@@ -39,7 +39,7 @@ pub struct Options {
     /// The workspace; created if it does not exist
     pub workspace: String,
     /// The JSON Schema engine that judges output schemas
-    pub schemas: Arc<dyn OutputSchemas + Send + Sync>,
+    pub schemas: Arc<dyn OutputSchemas + Send>,
     /// Where fresh ids come from
     pub entropy: Arc<dyn Entropy>,
 }
@@ -58,7 +58,7 @@ impl Default for Options {
 pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) workspace: String,
-    pub(crate) schemas: Arc<dyn OutputSchemas + Send + Sync>,
+    pub(crate) schemas: Arc<dyn OutputSchemas + Send>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) tail: Mutex<Weak<Tail>>,
     jobs: mpsc::Sender<Job>,
@@ -209,6 +209,10 @@ impl Desk {
     /// `BAD_REQUEST` naming the setting at fault; the old ones stay in force.
     pub async fn adopt(&self, settings: Object) -> Result<Value, Failure> {
         self.run(&Principal::desk(), Command::Configuration(Adopt { settings })).await
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Where the journal ends.

@@ -19,8 +19,10 @@ mod failure;
 mod load;
 mod tail;
 mod timer;
+mod verify;
 mod writer;
 
 pub use desk::{Desk, Options};
 pub use entropy::{Entropy, OsEntropy};
 pub use failure::{DeskError, Failure};
+pub use verify::Verification;

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::json::Value;
 
 /// A JSON Schema 2020-12 engine, formats asserted, that never fetches anything.
-pub trait OutputSchemas {
+pub trait OutputSchemas: Sync {
     /// O4: is this schema usable? `Some` fault when it is not.
     fn check_schema(&self, schema: &Value) -> Checked<Option<String>>;
 

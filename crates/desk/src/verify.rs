@@ -1,0 +1,144 @@
+//! Verifying a workspace from its own store: the chain, every decision, every document.
+
+use std::collections::HashMap;
+
+use bailiwick_core::hash::{Hash, from_hex, hex};
+use bailiwick_core::heart::replay::{Replay, ReplayReport};
+use bailiwick_core::heart::{BlobReader, Key, Memory, Stored, blob_digest};
+use bailiwick_core::journal::{Entry, Report, StoredHead, Verifier};
+use bailiwick_core::json::{Tree, Value};
+use bailiwick_store::{Snapshot, StoredEntry};
+
+use crate::desk::Shared;
+use crate::tail::PAGE;
+use crate::{Desk, DeskError};
+
+/// What verification of a workspace found.
+#[derive(Debug, Clone)]
+pub struct Verification {
+    /// The hash chain
+    pub chain: Report,
+    /// The decisions, made again
+    pub decisions: ReplayReport,
+    /// Blobs that are not what the entries' digests say
+    pub false_blobs: u64,
+    /// The first document that is not what the journal gives; `None` in it when all are
+    pub first_document_difference: Option<Key>,
+    /// How many documents were compared
+    pub documents: u64,
+}
+
+impl Verification {
+    /// Whether nothing is wrong.
+    pub fn is_ok(&self) -> bool {
+        self.chain.ok
+            && self.decisions.first_difference.is_none()
+            && self.false_blobs == 0
+            && self.first_document_difference.is_none()
+    }
+}
+
+impl Desk {
+    /// Verifies the whole workspace in one consistent view: recomputes every hash, makes every decision again, and
+    /// compares every document with what the journal gives. `progress` is told how many entries are done.
+    ///
+    /// # Errors
+    ///
+    /// [`DeskError`] if the store fails.
+    pub async fn verify(&self, mut progress: impl FnMut(u64)) -> Result<Verification, DeskError> {
+        let (shared, mut snapshot) = (self.shared(), self.shared().store.snapshot().await?);
+        let snapshot = &mut *snapshot;
+        let head = snapshot.head(&shared.workspace, Shared::JOURNAL).await?.head;
+        let (mut chain, mut replay) = (Verifier::new(), Replay::new(&*shared.schemas));
+        let (mut after, mut false_blobs) = (0, 0);
+        loop {
+            let entries = snapshot.entries(&shared.workspace, Shared::JOURNAL, after, PAGE).await?;
+            let Some(last) = entries.last() else { break };
+            after = last.sequence;
+            false_blobs += replay_page(shared, snapshot, &entries, &mut chain, &mut replay).await?;
+            progress(after);
+        }
+        let stored_hash = hex(&head.hash);
+        let chain = chain.finish(Some(&StoredHead { sequence: head.sequence, hash: &stored_hash }));
+        let (decisions, memory) = replay.finish();
+        let (first_document_difference, documents) = compare(shared, snapshot, &memory).await?;
+        Ok(Verification { chain, decisions, false_blobs, first_document_difference, documents })
+    }
+}
+
+/// Verifies and replays a page of entries; answers how many of their blobs are false.
+async fn replay_page(
+    shared: &Shared,
+    snapshot: &mut (dyn Snapshot + '_),
+    entries: &[StoredEntry],
+    chain: &mut Verifier,
+    replay: &mut Replay<'_>,
+) -> Result<u64, DeskError> {
+    let parsed: Vec<Option<Entry>> =
+        entries.iter().map(|entry| Entry::read_preimage(&entry.preimage, entry.hash).ok()).collect();
+    let digests: Vec<Hash> = parsed.iter().flatten().flat_map(|entry| blob_references(&entry.payload.clone().into())).collect();
+    let found = snapshot.blobs(&shared.workspace, &digests).await?;
+    let mut false_blobs = 0;
+    let mut blobs = HashMap::new();
+    for blob in found.into_iter().flatten() {
+        if blob_digest(&blob.salt, &blob.bytes) == blob.digest {
+            blobs.insert(hex(&blob.digest), blob.bytes);
+        } else {
+            false_blobs += 1;
+        }
+    }
+    let find = |digest: &str| blobs.get(digest).cloned();
+    for (stored, entry) in entries.iter().zip(&parsed) {
+        // A failure is in the report; what follows it is not looked at.
+        if chain.push_preimage(&stored.preimage, &stored.hash).is_err() {
+            break;
+        }
+        if let Some(entry) = entry {
+            replay.push(entry, &BlobReader::new(&find));
+        }
+    }
+    Ok(false_blobs)
+}
+
+/// The digests that a payload refers to.
+pub(crate) fn blob_references(value: &Value) -> Vec<Hash> {
+    match value {
+        Tree::Object(object) => match object.str("blob").and_then(from_hex) {
+            Some(digest) if object.len() == 1 => vec![digest],
+            _ => object.iter().flat_map(|(_, member)| blob_references(member)).collect(),
+        },
+        Tree::Array(items) => items.iter().flat_map(blob_references).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Compares every stored document with the journal's; answers the first that differs, and how many there are.
+async fn compare(
+    shared: &Shared,
+    snapshot: &mut (dyn Snapshot + '_),
+    memory: &Memory,
+) -> Result<(Option<Key>, u64), DeskError> {
+    let mut expected = memory.documents().peekable();
+    let mut after: Option<Key> = None;
+    let mut compared = 0;
+    loop {
+        let page = snapshot.all_documents(&shared.workspace, after.as_ref(), PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.key.clone());
+        for stored in &page {
+            compared += 1;
+            match expected.next() {
+                Some(wanted) if wanted == stored => {}
+                wanted => return Ok((Some(first_of(wanted, stored)), compared)),
+            }
+        }
+    }
+    Ok((expected.next().map(|missing| missing.key.clone()), compared))
+}
+
+fn first_of(wanted: Option<&Stored>, stored: &Stored) -> Key {
+    match wanted {
+        Some(wanted) if wanted.key < stored.key => wanted.key.clone(),
+        _ => stored.key.clone(),
+    }
+}

@@ -1,0 +1,173 @@
+//! The desk's promises, on both databases.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use bailiwick_core::heart::{Command, Key, Query};
+use bailiwick_core::json::Value;
+use bailiwick_core::principal::Principal;
+use bailiwick_core::work::{self, OrderRecord};
+use common::{FAR, addresses, ask, object, open, order, run, state};
+use tokio_stream::StreamExt as _;
+
+fn get(id: &str) -> Query {
+    Query::Work(work::Query::Get { id: id.into() })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_key_answers_the_same_and_does_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for address in addresses(folder.path()).await {
+        let desk = open(&address).await;
+        let (m, x) = (Principal::claimed("m"), Principal::claimed("x"));
+        let create = |goal: &str| {
+            let arguments = object(&order("o", "w", FAR).replace('G', goal).replace(r#""id": "o", "#, ""));
+            Command::Work(work::Command::parse("create", arguments).unwrap())
+        };
+        let first = desk.run_once(&m, create("G"), "k").await.unwrap();
+        let again = desk.run_once(&m, create("G"), "k").await.unwrap();
+        assert_eq!(first, again);
+        assert_eq!(desk.head().await.unwrap().head.sequence, 1);
+        assert_eq!(desk.run_once(&m, create("H"), "k").await.unwrap_err().code(), "CONFLICT");
+        let other = desk.run_once(&x, create("G"), "k").await.unwrap();
+        assert_ne!(first.get("id"), other.get("id"), "keys belong to their principal");
+        // A refusal is not remembered: the same key may succeed later.
+        let accept = Command::Work(work::Command::Accept { id: "later".into() });
+        let w = Principal::claimed("w");
+        assert_eq!(desk.run_once(&w, accept.clone(), "a").await.unwrap_err().code(), "NOT_FOUND");
+        run(&desk, "m", "create", &order("later", "w", FAR)).await.unwrap();
+        assert_eq!(state(&desk.run_once(&w, accept, "a").await.unwrap()), "accepted");
+        desk.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_workers_who_accept_at_once_one_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    for address in addresses(folder.path()).await {
+        let desks = [open(&address).await, open(&address).await];
+        run(&desks[0], "m", "create", &order("o", "w", FAR)).await.unwrap();
+        let accept = |at: usize| run(&desks[at], "w", "accept", r#"{"id": "o"}"#);
+        let (a, b, c, d) = tokio::join!(accept(0), accept(1), accept(0), accept(1));
+        let results = [a, b, c, d];
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+        for refused in results.iter().filter_map(|result| result.as_ref().err()) {
+            assert_eq!(refused.code(), "INVALID_TRANSITION");
+        }
+        for desk in &desks {
+            desk.close().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn waiting_wakes_across_processes_and_times_out_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    for address in addresses(folder.path()).await {
+        let (one, two) = (open(&address).await, open(&address).await);
+        run(&one, "m", "create", &order("o", "w", FAR)).await.unwrap();
+        let (key, m) = (Key::of::<OrderRecord>("o"), Principal::claimed("m"));
+        let unchanged = one.wait(&m, get("o"), &key, 1, Duration::from_millis(50)).await.unwrap();
+        assert_eq!(state(&unchanged), "offered");
+        for (waiter, actor) in [(&one, &two), (&two, &two)] {
+            let before = ask(&one, "get", r#"{"id": "o"}"#).await.unwrap();
+            let seq = before.get("last_seq").and_then(Value::as_number).and_then(|n| n.to_u64()).unwrap();
+            let waiting = {
+                let (waiter, key, m) = (waiter.clone(), key.clone(), m.clone());
+                tokio::spawn(async move { waiter.wait(&m, get("o"), &key, seq, Duration::from_secs(20)).await })
+            };
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            let name = if seq == 1 { "accept" } else { "start" };
+            run(actor, "w", name, r#"{"id": "o"}"#).await.unwrap();
+            let acted = Instant::now();
+            let view = waiting.await.unwrap().unwrap();
+            println!("{}: woken {:?} after the answer", one.describe(), acted.elapsed());
+            assert!(acted.elapsed() < Duration::from_millis(900), "woken by the event, not by looking now and then");
+            assert_eq!(view.get("last_seq").and_then(Value::as_number).and_then(|n| n.to_u64()), Some(seq + 1));
+        }
+        let missing = one.wait(&m, get("p"), &Key::of::<OrderRecord>("p"), 0, Duration::from_secs(20)).await;
+        assert_eq!(missing.unwrap_err().code(), "NOT_FOUND");
+        one.close().await;
+        two.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn overdue_orders_expire_by_themselves_once_whatever_the_number_of_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    for address in addresses(folder.path()).await {
+        let desks = [open(&address).await, open(&address).await, open(&address).await];
+        let soon = bailiwick_core::time::format(bailiwick_core::time::Millis(
+            bailiwick_core::time::instant("1970-01-01T00:00:00Z").unwrap().0
+                + i64::try_from(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()).unwrap()
+                + 700,
+        ));
+        for number in 0..100 {
+            run(&desks[0], "m", "create", &order(&format!("o{number}"), "w", &soon)).await.unwrap();
+        }
+        // Nobody reads; the timers see to it.
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while desks[0].head().await.unwrap().head.sequence < 200 {
+            assert!(Instant::now() < deadline, "the orders did not expire by themselves");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        assert_eq!(desks[1].head().await.unwrap().head.sequence, 200, "once each");
+        let record = ask(&desks[2], "track_record", r#"{"agent": "w"}"#).await.unwrap();
+        assert_eq!(record.get("expired").and_then(Value::as_number).and_then(|n| n.to_u64()), Some(100));
+        assert!(desks[2].verify(|_| ()).await.unwrap().is_ok());
+        for desk in &desks {
+            desk.close().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn following_misses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for address in addresses(folder.path()).await {
+        let (one, two) = (open(&address).await, open(&address).await);
+        let mut follower = Box::pin(one.follow(0));
+        let writers = [one.clone(), two.clone(), two.clone()].into_iter().enumerate().map(|(writer, desk)| {
+            tokio::spawn(async move {
+                for number in 0..100 {
+                    run(&desk, "m", "create", &order(&format!("o{writer}-{number}"), "w", FAR)).await.unwrap();
+                }
+            })
+        });
+        let writers: Vec<_> = writers.collect();
+        for expected in 1..=300 {
+            let entry = tokio::time::timeout(Duration::from_secs(20), follower.next()).await.unwrap().unwrap().unwrap();
+            assert_eq!(entry.sequence, expected);
+        }
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        one.close().await;
+        two.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_are_adopted_by_a_command_and_bad_ones_leave_the_old_in_force() {
+    let desk = open("sqlite::memory:").await;
+    let first = desk.adopt(object(r#"{"work": {"restrict_reads": true}}"#)).await.unwrap();
+    let again = desk.adopt(object(r#"{"work": {"restrict_reads": true}}"#)).await.unwrap();
+    assert_eq!(first.get("digest"), again.get("digest"));
+    assert_eq!(again.get("changed").and_then(Value::as_bool), Some(false));
+    let refused = desk.adopt(object(r#"{"work": {"restrict_read": true}}"#)).await.unwrap_err();
+    assert!(refused.to_string().contains("`work.restrict_read`"), "{refused}");
+    run(&desk, "m", "create", &order("o", "w", FAR)).await.unwrap();
+    let stranger = ask(&desk, "get", r#"{"id": "o"}"#).await;
+    assert_eq!(stranger.unwrap_err().code(), "NOT_FOUND", "reads are still restricted");
+    assert!(desk.verify(|_| ()).await.unwrap().is_ok());
+    desk.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_desk_says_so() {
+    let desk = open("sqlite::memory:").await;
+    desk.close().await;
+    assert_eq!(run(&desk, "m", "create", &order("o", "w", FAR)).await.unwrap_err().code(), "UNAVAILABLE");
+}
