@@ -1,7 +1,6 @@
 //! Budgets and costs: the four units and the sums over sub-orders (`spec work-orders §2.2, §6.3`).
 
 use alloc::format;
-use alloc::string::String;
 
 use super::State;
 use crate::json::{Number, Object, Value};
@@ -189,15 +188,6 @@ fn rounded(number: Number) -> Number {
     }
 }
 
-/// A number as messages show it: the shortest text that reads back as the same value.
-pub(super) fn shown(number: Number) -> String {
-    match number {
-        Number::Integer(value) => format!("{value}"),
-        Number::Float(value) if value != 0.0 && !(1e-7..1e21).contains(&libm::fabs(value)) => format!("{value:e}"),
-        Number::Float(value) => format!("{value}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,13 +227,5 @@ mod tests {
         held.add(Unit::Tokens, Number::Integer(1));
         assert_eq!(held.get(Unit::Tokens), Some(Number::Integer(9_007_199_254_740_993)));
         assert!(exceeds(held.get(Unit::Tokens).unwrap(), Number::Integer(9_007_199_254_740_992)));
-    }
-
-    #[test]
-    fn numbers_are_shown_short() {
-        assert_eq!(shown(float(0.1 + 0.2)), "0.30000000000000004");
-        assert_eq!(shown(float(2.0)), "2");
-        assert_eq!(shown(float(1e300)), "1e300");
-        assert_eq!(shown(float(5e-324)), "5e-324");
     }
 }

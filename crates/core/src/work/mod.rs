@@ -22,6 +22,7 @@ mod fact;
 mod finding;
 mod import;
 mod lifecycle;
+mod message;
 mod order;
 mod output;
 mod place;
@@ -36,8 +37,6 @@ mod tools;
 mod track_record;
 pub mod vectors;
 
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use amounts::{SUMMED_UNITS, SubOrder, Totals, UNITS, Unit, held_by_sub_orders};
@@ -48,8 +47,10 @@ pub use event::Event;
 pub use fact::{Fact, Opened, Reported};
 pub use finding::{Finding, Kind, Rule, has_invalid};
 pub use lifecycle::{Action, Role, allowed_actions, next_state};
+pub use message::{described, quoted, shown};
 pub use order::{ORDER_SPEC, ORDER_SPECS, is_work_order, order_spec_for, validate_order};
 pub use output::{Checked, NoEngine, OutputFault, OutputSchemas};
+pub use place::Place;
 pub use query::{List, MOST_LISTED, Query};
 pub use record::{OrderRecord, ReportRecord, ReportSummary};
 pub use report::{
@@ -64,7 +65,6 @@ pub(crate) use apply::apply;
 pub(crate) use decide::decide;
 pub(crate) use query::answer;
 
-use amounts::shown;
 use crate::json::Value;
 
 /// What the checks of one document found.
@@ -98,38 +98,4 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 /// The items of an array member of a checked document; none when there is no such member.
 fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value.get(name).and_then(Value::as_array).unwrap_or_default()
-}
-
-/// Text of a user as messages show it: in backticks, on one line, at most 80 characters.
-fn quoted(text: &str) -> String {
-    const MOST: usize = 80;
-    let mut shown = String::from("`");
-    for c in text.chars().take(MOST) {
-        if c.is_control() {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    let left = if text.len() > MOST { text.chars().count().saturating_sub(MOST) } else { 0 };
-    if left > 0 {
-        shown.push('…');
-    }
-    shown.push('`');
-    if left > 0 {
-        shown.push_str(&format!(" ({left} more characters)"));
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quoted_text_is_short_and_on_one_line() {
-        assert_eq!(quoted("a\nb"), "`a\\nb`");
-        assert_eq!(quoted(&"é".repeat(80)), format!("`{}`", "é".repeat(80)));
-        assert_eq!(quoted(&"é".repeat(81)), format!("`{}…` (1 more characters)", "é".repeat(80)));
-    }
 }

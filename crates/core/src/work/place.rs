@@ -6,15 +6,18 @@ use core::fmt::Write as _;
 
 /// A place in a document, as a chain on the call stack up to its root.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
+pub enum Place<'a> {
+    /// The whole document
     Root,
+    /// A member of the object at a place
     Member(&'a Place<'a>, &'a str),
+    /// An item of the array at a place
     Item(&'a Place<'a>, usize),
 }
 
 impl Place<'_> {
     /// As RFC 6901 writes it: the root is the empty string.
-    pub(super) fn to_pointer(self) -> String {
+    pub fn to_pointer(self) -> String {
         let mut steps = Vec::new();
         let mut place = self;
         while let Place::Member(parent, _) | Place::Item(parent, _) = place {
@@ -36,7 +39,7 @@ impl Place<'_> {
     }
 
     /// As findings write it: the root is `/`.
-    pub(super) fn to_path(self) -> String {
+    pub fn to_path(self) -> String {
         let mut pointer = self.to_pointer();
         if pointer.is_empty() {
             pointer.push('/');

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::place::Place;
-use super::{Finding, Rule, quoted, shown, tools};
+use super::{Finding, Rule, described, quoted, tools};
 use crate::json::{Number, Object, Value};
 use crate::time;
 
@@ -189,20 +189,6 @@ fn has_length(text: &str, least: usize, most: usize) -> bool {
     let bytes = text.len();
     let enough = bytes.div_ceil(4) >= least || text.chars().count() >= least;
     enough && (bytes <= most || text.chars().count() <= most)
-}
-
-/// A value as messages show it.
-fn described(value: &Value) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::Bool(value) => format!("{value}"),
-        Value::Number(number) => format!("the number {}", shown(*number)),
-        Value::String(text) if text.is_empty() => "an empty string".into(),
-        Value::String(text) => quoted(text),
-        Value::Array(items) if items.is_empty() => "an empty array".into(),
-        Value::Array(_) => "an array".into(),
-        Value::Object(_) => "an object".into(),
-    }
 }
 
 /// What a shape accepts, as messages say it.
