@@ -11,8 +11,8 @@ use super::entry::{ENTRY_LIMITS, HashMember, Head, check_members};
 use super::merkle::Frontier;
 use super::row::Row;
 use super::scan::{Link, scan_entry};
-use crate::hash::{Hash, sha256};
-use crate::json::{LosslessText, Object, Text, Tree, parse_lossless, write_canonical_into};
+use crate::hash::{Hash, hex, sha256};
+use crate::json::{Object, Text, Tree, Value, parse_lossless, write_canonical_into};
 
 /// What is wrong with a journal. The codes are those of `coordination §5.7`, and two for the blobs of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +92,27 @@ pub struct Report {
     /// The first entry whose epoch differs from the one before it. The chain allows that (`coordination §5.7`);
     /// no tool does it.
     pub epoch_changed_at: Option<u64>,
+}
+
+impl Report {
+    /// The report as results show it: `ok`, `checked_events`, `head_sequence`, `head_hash`, and where there is
+    /// something to say `failure`, `failed_sequence`, `root` and `epoch_changed_at`.
+    pub fn to_value(&self) -> Value {
+        Value::Object(self.to_object())
+    }
+
+    pub(super) fn to_object(&self) -> Object {
+        let failure = self.first_failure;
+        Object::new()
+            .with("ok", self.ok)
+            .with("checked_events", self.checked_events)
+            .with("head_sequence", self.head_sequence)
+            .with("head_hash", hex(&self.head_hash))
+            .with_some("failure", failure.map(|failure| failure.code.code()))
+            .with_some("failed_sequence", failure.and_then(|failure| failure.sequence))
+            .with_some("root", self.root.map(|root| hex(&root)))
+            .with_some("epoch_changed_at", self.epoch_changed_at)
+    }
 }
 
 /// A head as its columns hold it.
@@ -211,14 +232,15 @@ impl Verifier {
             self.check_place(link.sequence, link.prev_hash)?;
             return self.check_hash(&hash, link.epoch_id, link.preimage);
         }
-        let Some(object) = read_lossless(preimage).filter(|object| check_members(object, HashMember::Outside).is_ok())
-        else {
+        let tree = parse_lossless(preimage, &ENTRY_LIMITS).unwrap_or(Tree::Null);
+        let object = tree.as_object().filter(|object| check_members(object, HashMember::Outside).is_ok());
+        let Some(object) = object else {
             return self.fail(FailureCode::EventHashMismatch, Some(self.next_sequence()));
         };
-        let text = |name| text_of(&object, name).unwrap_or_default();
-        self.check_place(sequence_of(&object).unwrap_or_default(), text("prev_hash"))?;
+        let text = |name| text_of(object, name).unwrap_or_default();
+        self.check_place(sequence_of(object).unwrap_or_default(), text("prev_hash"))?;
         let mut canonical = Vec::with_capacity(preimage.len());
-        write_canonical_into(&Tree::Object(object.clone()), &mut canonical);
+        write_canonical_into(&tree, &mut canonical);
         if canonical != preimage {
             return self.fail(FailureCode::EventHashMismatch, Some(self.next_sequence()));
         }
@@ -310,14 +332,6 @@ impl Verifier {
             root: self.tree.map(|tree| tree.root()),
             epoch_changed_at: self.epoch_changed_at,
         }
-    }
-}
-
-/// Reads an object, unpaired surrogates and all, in which no name may occur twice.
-pub(super) fn read_lossless(text: &[u8]) -> Option<Object<LosslessText>> {
-    match parse_lossless(text, &ENTRY_LIMITS) {
-        Ok(Tree::Object(object)) => Some(object),
-        _ => None,
     }
 }
 

@@ -116,15 +116,19 @@ pub fn write_entry_line(preimage: &[u8], hash: &Hash, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Adds the line of a blob: as text if it is UTF-8, else as base64.
+/// Adds the line of a blob: as text if it is UTF-8 and the line stays within [`MAX_LINE_BYTES`], else as base64.
 pub fn write_blob_line(digest: &Hash, salt: &[u8; 16], bytes: &[u8], out: &mut Vec<u8>) {
-    let blob = Object::new().with("blob", hex(digest)).with("salt", hex(salt));
-    let blob = match core::str::from_utf8(bytes) {
-        Ok(text) => blob.with("text", text),
-        Err(_) => blob.with("base64", base64::encode(bytes)),
+    let start = out.len();
+    let mut write = |name: &str, text: &str| {
+        out.truncate(start);
+        let blob = Object::new().with("blob", hex(digest)).with("salt", hex(salt)).with(name, text);
+        write_compact_into(&Value::Object(blob), out);
+        out.push(b'\n');
+        out.len().saturating_sub(start) <= MAX_LINE_BYTES
     };
-    write_compact_into(&Value::Object(blob), out);
-    out.push(b'\n');
+    if !core::str::from_utf8(bytes).is_ok_and(|text| write("text", text)) {
+        write("base64", &base64::encode(bytes));
+    }
 }
 
 /// The digest by which an entry names a blob.

@@ -83,6 +83,9 @@ pub(super) fn is_canonical(text: &str) -> bool {
     text.len() <= LONGEST && scan.value(DEEPEST).is_some() && scan.rest.is_empty()
 }
 
+/// The digits that every double keeps apart.
+const LONGEST_NUMBER: usize = 15;
+
 struct Scan<'a> {
     rest: &'a [u8],
 }
@@ -130,11 +133,7 @@ impl<'a> Scan<'a> {
             b'n' => self.literal(b"null"),
             b't' => self.literal(b"true"),
             b'f' => self.literal(b"false"),
-            b'-' => {
-                self.literal(b"-")?;
-                self.natural().filter(|number| *number > 0).map(|_| ())
-            }
-            _ => self.natural().map(|_| ()),
+            _ => self.number(),
         }
     }
 
@@ -176,18 +175,38 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// An integer from 0 that every double holds exactly, in at most 15 digits.
+    /// A number of at most 15 digits without exponent.
     ///
-    /// A fraction or an exponent after it fails wherever the caller goes on.
+    /// Two such numbers are never the same double, so JavaScript prints each as it stands: if it has no digit too
+    /// many, and is not so small that it would get an exponent. An exponent fails wherever the caller goes on.
+    fn number(&mut self) -> Option<()> {
+        let is_negative = self.literal(b"-").is_some();
+        let whole = self.digits()?;
+        let fraction = match self.literal(b".") {
+            Some(()) => self.digits()?,
+            None => &[],
+        };
+        let has_digits_too_many = matches!(whole, [b'0', _, ..]) || fraction.last() == Some(&b'0');
+        let is_tiny = whole == b"0" && (fraction.starts_with(b"000000") || (fraction.is_empty() && is_negative));
+        let is_long = whole.len().checked_add(fraction.len())? > LONGEST_NUMBER;
+        (!has_digits_too_many && !is_tiny && !is_long).then_some(())
+    }
+
+    /// An integer from 0 that every double holds exactly.
     fn natural(&mut self) -> Option<u64> {
-        let digits = self.rest.iter().take(16).take_while(|byte| byte.is_ascii_digit()).count();
-        let (digits, rest) = self.rest.split_at_checked(digits)?;
-        match digits {
-            [] | [b'0', _, ..] => return None,
-            _ if digits.len() > 15 => return None,
-            _ => self.rest = rest,
+        let digits = self.digits()?;
+        if matches!(digits, [b'0', _, ..]) || digits.len() > LONGEST_NUMBER {
+            return None;
         }
         Some(digits.iter().fold(0, |number: u64, digit| number.wrapping_mul(10).wrapping_add(u64::from(digit & 15))))
+    }
+
+    /// One digit or more.
+    fn digits(&mut self) -> Option<&'a [u8]> {
+        let length = self.rest.iter().position(|byte| !byte.is_ascii_digit())?;
+        let (digits, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        (!digits.is_empty()).then_some(digits)
     }
 }
 

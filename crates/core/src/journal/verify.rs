@@ -17,7 +17,7 @@ use super::merkle::Frontier;
 use super::row::Row;
 use super::scan::{Link, scan_entry};
 use crate::hash::{Hash, hex};
-use crate::json::{LosslessText, Object, ReadError, ReadErrorKind, Tree, parse_lossless, write_canonical_into};
+use crate::json::{LosslessText, Object, ReadError, ReadErrorKind, Tree, Value, parse_lossless, write_canonical_into};
 
 /// More blobs than an entry of the largest size can name.
 const MAX_BLOBS_OF_AN_ENTRY: usize = 256;
@@ -56,6 +56,18 @@ pub struct ExportReport {
     pub failed_line: Option<u64>,
     /// The chain
     pub chain: Report,
+}
+
+impl ExportReport {
+    /// The report as results show it: the members of [`Report::to_value`] and those of the export.
+    pub fn to_value(&self) -> Value {
+        let mut object = self.chain.to_object();
+        object.insert("workspace_id", &self.workspace_id);
+        object.insert_some("journal", self.journal.map(Journal::name));
+        object.insert("blobs", self.blobs);
+        object.insert_some("failed_line", self.failed_line);
+        Value::Object(object)
+    }
 }
 
 /// Why an export cannot be read at all, which is something else than a journal that was tampered with.
@@ -442,6 +454,9 @@ impl ExportVerifier {
         if self.pending.len() >= MAX_BLOBS_OF_AN_ENTRY {
             return Err(ExportErrorKind::TooManyBlobs.into());
         }
+        if self.pending.contains(&blob.digest) {
+            return Err(fault("blob", "blob", "each blob once").into());
+        }
         self.pending.push(blob.digest);
         self.blobs = self.blobs.saturating_add(1);
         listener.blob(&blob);
@@ -458,19 +473,20 @@ impl ExportVerifier {
             }
             (_, value) => Some((name, value)),
         });
-        let object = Object::from_unique_members(members.collect());
-        let string = |member| text_of(&object, member).ok_or_else(|| fault("entry", member, "a string"));
+        let tree = Tree::Object(Object::from_unique_members(members.collect()));
+        let object = tree.as_object().ok_or(ExportErrorKind::OtherLine)?;
+        let string = |member| text_of(object, member).ok_or_else(|| fault("entry", member, "a string"));
         let mut preimage = Vec::new();
-        write_canonical_into(&Tree::Object(object.clone()), &mut preimage);
+        write_canonical_into(&tree, &mut preimage);
         self.take_link(&Link {
-            sequence: sequence_of(&object).ok_or_else(|| fault("entry", "sequence", "an integer from 1"))?,
+            sequence: sequence_of(object).ok_or_else(|| fault("entry", "sequence", "an integer from 1"))?,
             workspace_id: string("workspace_id")?,
             epoch_id: string("epoch_id")?,
             prev_hash: string("prev_hash")?,
             hash: hash.as_ref().ok_or_else(|| fault("entry", "hash", "a string"))?.as_ref(),
             preimage: [&preimage, &[]],
         })?;
-        check_members(&object, HashMember::Outside).map_err(ExportErrorKind::Entry)?;
+        check_members(object, HashMember::Outside).map_err(ExportErrorKind::Entry)?;
         Ok(())
     }
 
