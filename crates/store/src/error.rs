@@ -23,6 +23,15 @@ pub enum StoreError {
     /// The database can't be written: read-only, or the disk is full
     #[error("the store can't be written: {0}")]
     NotWritable(String),
+    /// A file, or one beside it, that somebody else could have put there: a link, another owner's, not a plain file
+    #[error("the store is not safe to use: {0}")]
+    Unsafe(String),
+    /// An entry does not follow the journal's head, or a key is taken: catch up, decide again
+    #[error("the store has moved on: {0}")]
+    Conflict(String),
+    /// Something is larger, or more, than a store takes
+    #[error("beyond a limit of the store: {0}")]
+    Limit(String),
     /// What is stored contradicts itself
     #[error("the store is damaged: {0}")]
     Damaged(String),
@@ -42,6 +51,9 @@ impl StoreError {
             Self::Foreign(_) => "store_foreign",
             Self::Unavailable(_) => "store_unavailable",
             Self::NotWritable(_) => "store_not_writable",
+            Self::Unsafe(_) => "store_unsafe",
+            Self::Conflict(_) => "store_conflict",
+            Self::Limit(_) => "store_limit",
             Self::Damaged(_) => "store_damaged",
             Self::Missing(_) => "store_missing",
             Self::CommitUnknown(_) => "store_commit_unknown",
