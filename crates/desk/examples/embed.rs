@@ -48,7 +48,8 @@ fn arguments(text: &str) -> Object {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let clock = Arc::new(Ticking(AtomicU64::new(0)));
-    let store = bailiwick_store::open("sqlite::memory:", bailiwick_store::Options::with_clock(clock)).await?;
+    let options = bailiwick_store::Options { clock: Some(clock), ..Default::default() };
+    let store = bailiwick_store::open("sqlite::memory:", options).await?;
     let options = Options { entropy: Arc::new(Counting::default()), ..Options::default() };
     let desk = Desk::open(store, options).await?;
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use bailiwick_core::hash::{Hash, from_hex, hex};
 use bailiwick_core::heart::replay::{Replay, ReplayReport};
-use bailiwick_core::heart::{BlobReader, Key, Memory, Stored, blob_digest};
+use bailiwick_core::heart::{BlobReader, Key, Memory, Stored};
+use bailiwick_core::journal::export::blob_digest;
 use bailiwick_core::journal::{Entry, Report, StoredHead, Verifier};
 use bailiwick_core::json::{Tree, Value};
 use bailiwick_store::{Snapshot, StoredEntry};
