@@ -6,7 +6,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::hash::{Hash, hex, hmac_sha256, sha256};
+use crate::hash::{Hash, hex, hmac_sha256};
+use crate::journal::export::blob_digest;
 use crate::json::{Limits, Object, Value, parse, write_compact};
 
 /// A piece of bulk or free text: compact JSON, and the salt of its digest.
@@ -18,11 +19,6 @@ pub struct Blob {
     pub salt: [u8; 16],
     /// Compact JSON
     pub bytes: Vec<u8>,
-}
-
-/// The digest by which an entry names a blob: SHA-256(salt ‖ bytes).
-pub fn blob_digest(salt: &[u8; 16], bytes: &[u8]) -> Hash {
-    sha256(&[salt, bytes])
 }
 
 /// Collects the blobs of one entry while commands and facts are written. Equal values share a blob.

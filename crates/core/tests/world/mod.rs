@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use bailiwick_core::hash::{from_hex, hex, sha256};
 use bailiwick_core::heart::replay::{Replay, ReplayReport};
-use bailiwick_core::heart::{self, BlobReader, Context, Fresh, Memory, Record, Step, blob_digest, capability};
+use bailiwick_core::heart::{self, BlobReader, Context, Fresh, Memory, Record, Step, capability};
+use bailiwick_core::journal::export::blob_digest;
 use bailiwick_core::journal::{Entry, Head};
 use bailiwick_core::json::{Limits, Object, Value, parse};
 use bailiwick_core::principal::Principal;
