@@ -1,0 +1,116 @@
+//! What every part of a server shares.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bailiwick_core::heart::configuration::Reads;
+use bailiwick_core::heart::{self, Configuration, Document, Key};
+use bailiwick_core::json::Value;
+use bailiwick_core::principal::Principal;
+use bailiwick_desk::{Desk, Failure};
+use bailiwick_mcp::Access;
+use tokio_util::sync::CancellationToken;
+
+use crate::admission::Admission;
+use crate::metrics::Metrics;
+use crate::origin::Origins;
+use crate::problem::{Code, Problem};
+use crate::watch::RequestIds;
+use crate::{Auth, Limits};
+
+/// What every part of a server shares.
+pub(crate) struct App {
+    pub(crate) desk: Desk,
+    pub(crate) auth: Auth,
+    pub(crate) access: Access,
+    pub(crate) auditors: Vec<String>,
+    pub(crate) limits: Limits,
+    pub(crate) origins: Origins,
+    pub(crate) admission: Admission,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) request_ids: RequestIds,
+    /// Whether the numbers of `/metrics` are for whoever has a key only
+    pub(crate) exposure: Exposure,
+    /// Cancelled when the server is asked to stop
+    pub(crate) stopping: CancellationToken,
+}
+
+/// Who can reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exposure {
+    /// Programs on the same machine
+    Loopback,
+    /// Others, too
+    Network,
+}
+
+impl App {
+    /// Runs a command, once only if the client gave it a key, and counts it.
+    pub(crate) async fn run(
+        &self,
+        principal: &Principal,
+        command: heart::Command,
+        key: Option<&str>,
+    ) -> Result<Value, Problem> {
+        let name = command.name();
+        let run = async {
+            match key {
+                Some(key) => self.desk.run_once(principal, command, key).await,
+                None => self.desk.run(principal, command).await,
+            }
+        };
+        let answer = match tokio::time::timeout(self.limits.answer_time, run).await {
+            Ok(answer) => answer.map_err(Problem::from),
+            Err(_) => Err(took_too_long(
+                self.limits.answer_time,
+                ", and whether the command took effect is not known; repeat it with the same `Idempotency-Key`, or look first",
+            )),
+        };
+        let outcome = answer.as_ref().map_or_else(|problem| problem.code().name(), |_| "ok");
+        self.metrics.commanded("rest", name, outcome);
+        answer
+    }
+
+    /// Answers a query.
+    pub(crate) async fn ask(&self, principal: &Principal, query: heart::Query) -> Result<Value, Problem> {
+        self.within(self.desk.ask(principal, query)).await
+    }
+
+    /// Waits for an answer of the desk, not without end.
+    pub(crate) async fn within<T, E: Into<Failure>>(
+        &self,
+        answer: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Problem> {
+        match tokio::time::timeout(self.limits.answer_time, answer).await {
+            Ok(answer) => answer.map_err(|failure| failure.into().into()),
+            Err(_) => Err(took_too_long(self.limits.answer_time, "")),
+        }
+    }
+
+    /// Refuses whoever may not read the journal. It tells of every order, so while `work.restrict_reads` keeps
+    /// orders to their parties, it is for auditors only.
+    pub(crate) async fn check_reads_journal(&self, principal: &Principal) -> Result<(), Problem> {
+        if self.auditors.contains(&principal.id) || self.reads().await? == Reads::Everyone {
+            return Ok(());
+        }
+        Err(Problem::new(Code::Forbidden, "while `work.restrict_reads` is set, the journal is for `server.auditors` only"))
+    }
+
+    /// Who may read orders, by the configuration in force.
+    async fn reads(&self) -> Result<Reads, Problem> {
+        let key = [Key { kind: Configuration::KIND.into(), id: Configuration::CURRENT.into() }];
+        let stored = self
+            .within(async {
+                let mut snapshot = self.desk.store().snapshot().await?;
+                snapshot.documents(self.desk.workspace(), &key).await
+            })
+            .await?;
+        let Some(stored) = stored.into_iter().flatten().next() else { return Ok(Reads::default()) };
+        // One that can't be read restricts: it may say so.
+        Ok(stored.read::<Configuration>().map_or(Reads::Parties, |configuration| configuration.work.reads))
+    }
+}
+
+fn took_too_long(time: Duration, then: &str) -> Problem {
+    Problem::new(Code::Unavailable, format!("no answer within {} s{then}", time.as_secs()))
+}

@@ -1,0 +1,120 @@
+//! Who makes a request.
+//!
+//! Closed mode: a bearer key, checked before anything of the body is read. Open mode: whoever the header
+//! `X-Bailiwick-Actor` names.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use bailiwick_core::principal::Principal;
+
+use crate::app::{App, Exposure};
+use crate::problem::{Code, Problem};
+use crate::{Auth, KeyRing};
+
+/// Names who acts, in open mode; in closed mode it may repeat whom the key stands for.
+pub(crate) const ACTOR: HeaderName = HeaderName::from_static("x-bailiwick-actor");
+
+/// The most characters that an agent reference has (`spec work-orders §1`).
+const MOST_ACTOR: usize = 512;
+
+/// Whoever acts: known, or the request is refused.
+pub(crate) struct Acting(pub(crate) Principal);
+
+/// Whoever reads. In open mode it may be nobody, who is party to nothing.
+pub(crate) struct Reading(pub(crate) Principal);
+
+impl<S: Sync> FromRequestParts<S> for Acting {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let nobody = || Problem::new(Code::BadRequest, "nobody acts; in open mode the header `X-Bailiwick-Actor` must name who does");
+        parts.extensions.get::<Principal>().cloned().map(Self).ok_or_else(nobody)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Reading {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(Self(parts.extensions.get::<Principal>().cloned().unwrap_or_else(|| Principal::claimed(""))))
+    }
+}
+
+/// Finds out who makes a request and puts the [`Principal`] into its extensions; refuses whoever it must.
+pub(crate) async fn establish(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let established = match &app.auth {
+        Auth::Keys(keys) => by_key(keys, request.headers()).map(Some),
+        Auth::Open => claimed(request.headers()),
+    };
+    match established {
+        Ok(Some(principal)) => {
+            request.extensions_mut().insert(principal);
+        }
+        Ok(None) => {}
+        Err(problem) => {
+            let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0);
+            tracing::warn!(code = problem.code().name(), peer = peer.map(tracing::field::display), "caller refused");
+            return problem.into_response();
+        }
+    }
+    next.run(request).await
+}
+
+/// Asks for a key only where others than programs on the same machine can reach the server.
+pub(crate) async fn establish_if_exposed(app: State<Arc<App>>, request: Request, next: Next) -> Response {
+    match app.exposure {
+        Exposure::Loopback => next.run(request).await,
+        Exposure::Network => establish(app, request, next).await,
+    }
+}
+
+fn by_key(keys: &KeyRing, headers: &HeaderMap) -> Result<Principal, Problem> {
+    let refused = |detail| Problem::new(Code::Unauthenticated, detail);
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let key = match (given.next(), given.next()) {
+        (Some(one), None) => bearer(one.as_bytes()),
+        (None, _) => return Err(refused("the request has no key; send `Authorization: Bearer <key>`")),
+        (Some(_), Some(_)) => return Err(refused("the request has more than one `Authorization`")),
+    };
+    let key = key.ok_or_else(|| refused("the `Authorization` is of another kind; send `Authorization: Bearer <key>`"))?;
+    let principal = keys.principal(key).ok_or_else(|| refused("the key is unknown"))?;
+    match actor(headers)? {
+        Some(actor) if actor != principal.id => {
+            Err(Problem::new(Code::Forbidden, "`X-Bailiwick-Actor` names somebody else than the key stands for"))
+        }
+        _ => Ok(principal),
+    }
+}
+
+/// The key of `Bearer <key>`; the scheme's case does not matter (RFC 9110 §11.1).
+fn bearer(authorization: &[u8]) -> Option<&[u8]> {
+    const SCHEME: &[u8] = b"bearer ";
+    let (scheme, key) = authorization.split_at_checked(SCHEME.len())?;
+    let key = key.trim_ascii();
+    (scheme.eq_ignore_ascii_case(SCHEME) && !key.is_empty()).then_some(key)
+}
+
+fn claimed(headers: &HeaderMap) -> Result<Option<Principal>, Problem> {
+    Ok(actor(headers)?.map(Principal::claimed))
+}
+
+fn actor(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let wrong = |detail| Err(Problem::new(Code::BadRequest, detail));
+    let mut given = headers.get_all(ACTOR).iter();
+    let Some(actor) = given.next() else { return Ok(None) };
+    if given.next().is_some() {
+        return wrong("the request has more than one `X-Bailiwick-Actor`");
+    }
+    match std::str::from_utf8(actor.as_bytes()) {
+        Err(_) => wrong("`X-Bailiwick-Actor` is not UTF-8"),
+        Ok(actor) if actor.trim().is_empty() => wrong("`X-Bailiwick-Actor` is blank; it must name who acts"),
+        Ok(actor) if actor.chars().count() > MOST_ACTOR => wrong("`X-Bailiwick-Actor` has more than 512 characters"),
+        Ok(actor) => Ok(Some(actor)),
+    }
+}

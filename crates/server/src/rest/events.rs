@@ -1,0 +1,105 @@
+//! The journal as it grows, as server-sent events.
+//!
+//! Each event's id is the entry's sequence, so a client that was cut off goes on without loss: browsers send the
+//! last id as `Last-Event-ID` by themselves.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use bailiwick_core::hash::Hash;
+use bailiwick_desk::DeskError;
+use tokio_stream::{Stream, StreamExt};
+
+use super::journal::write_entry;
+use crate::admission::{Ticket, Waiting};
+use crate::app::App;
+use crate::caller::Reading;
+use crate::input::Parameters;
+use crate::problem::{Code, Problem};
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How often a quiet stream says that it is alive; proxies cut silence after half a minute or more.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long a client that was cut off waits before it comes back.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Follow the journal
+///
+/// A stream of server-sent events, one for each entry, as they are written. The event's `id` is the entry's
+/// sequence, its `data` the entry with its hash. With `Last-Event-ID` or `after` it goes on after that sequence
+/// without loss; without either it starts now.
+#[utoipa::path(
+    get, path = "/events", tag = "journal",
+    params(
+        ("after" = Option<u64>, Query, description = "start after this sequence"),
+        ("Last-Event-ID" = Option<u64>, Header, description = "the last event that was received; goes before `after`"),
+    ),
+    responses((status = 200, description = "the entries, as they come", body = String, content_type = "text/event-stream")),
+)]
+pub(super) async fn follow_events(
+    State(app): State<Arc<App>>,
+    reading: Reading,
+    mut parameters: Parameters,
+    ticket: Ticket,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let after = parameters.number("after", 0, u64::MAX)?;
+    parameters.finish("`after`")?;
+    app.check_reads_journal(&reading.0).await?;
+    let head = app.within(app.desk.head()).await?.head.sequence;
+    let after = last_event(&headers)?.or(after).unwrap_or(head);
+    if after > head {
+        // Of another journal; it would wait in silence for what was meant by that number.
+        return Err(Problem::new(Code::BadRequest, format!("there is no sequence {after} yet, the journal ends at {head}")));
+    }
+    let waiting = ticket.wait(&app)?;
+    let events = Sse::new(events(app, after, waiting)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    Ok(events.into_response())
+}
+
+/// The entries after a sequence, until the server stops or the store fails; the client then comes back.
+fn events(app: Arc<App>, after: u64, waiting: Waiting) -> impl Stream<Item = Result<Event, Infallible>> {
+    async_stream::stream! {
+        let _waiting = waiting;
+        yield Ok(Event::default().retry(RETRY).comment("events of the journal"));
+        let mut entries = pin!(app.desk.follow(after));
+        loop {
+            let next = tokio::select! {
+                next = entries.next() => next,
+                () = app.stopping.cancelled() => break,
+            };
+            match next {
+                Some(Ok(entry)) => yield Ok(event(entry.sequence, &entry.preimage, &entry.hash)),
+                Some(Err(error)) => {
+                    log(&error);
+                    break;
+                }
+                None => break,
+            }
+        }
+    }
+}
+
+fn event(sequence: u64, preimage: &[u8], hash: &Hash) -> Event {
+    let mut data = Vec::with_capacity(preimage.len() + 80);
+    write_entry(preimage, hash, &mut data);
+    Event::default().id(sequence.to_string()).data(String::from_utf8_lossy(&data))
+}
+
+fn log(error: &DeskError) {
+    tracing::error!(code = error.code(), %error, "an event stream ended");
+}
+
+fn last_event(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
+    let Some(id) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
+    let sequence = id.to_str().ok().and_then(|id| id.parse().ok());
+    let wrong = || Problem::new(Code::BadRequest, "`Last-Event-ID` is none of this stream; it must be a sequence");
+    sequence.map(Some).ok_or_else(wrong)
+}

@@ -1,0 +1,65 @@
+//! Every route, and the layers in front of them.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{any, get};
+use bailiwick_mcp::Toolsets;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::app::App;
+use crate::problem::{Code, Problem};
+use crate::{admission, caller, docs, health, mcp, rest, watch};
+
+/// The whole server as one service.
+pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
+    let endpoint = mcp::Endpoint::new(Arc::clone(app), toolsets);
+    let with_caller = Router::from(rest::routes())
+        .with_state(Arc::clone(app))
+        .merge(Router::new().route("/mcp", any(mcp::handle)).with_state(endpoint))
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn_with_state(Arc::clone(app), admission::admit))
+        .layer(from_fn_with_state(Arc::clone(app), caller::establish));
+    let metrics = Router::from(health::metrics_routes())
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn_with_state(Arc::clone(app), caller::establish_if_exposed))
+        .with_state(Arc::clone(app));
+    let open = Router::from(health::routes())
+        .route("/", get(|| async { Redirect::temporary(docs::PAGE_PATH) }))
+        .with_state(Arc::clone(app))
+        .merge(docs::routes())
+        .method_not_allowed_fallback(method_not_allowed);
+    open.merge(metrics)
+        .merge(with_caller)
+        .fallback(not_found)
+        .layer(from_fn_with_state(Arc::clone(app), check_origin))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(Arc::clone(app), watch::note))
+}
+
+async fn check_origin(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    match app.origins.check(request.uri(), request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => {
+            tracing::warn!(code = problem.code().name(), "host or origin refused");
+            problem.into_response()
+        }
+    }
+}
+
+async fn not_found() -> Problem {
+    Problem::new(Code::NotFound, "no such path; `/api/v1/docs` lists them")
+}
+
+async fn method_not_allowed() -> Problem {
+    Problem::new(Code::MethodNotAllowed, "this path does not take that method; `Allow` lists those that it takes")
+}
+
+fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    // The panic hook has written where; what it says may hold a document, so it goes no further.
+    tracing::error!("a request panicked");
+    Problem::new(Code::Internal, "this request met a mistake of ours").into_response()
+}
