@@ -53,7 +53,8 @@ impl Call {
         meta: &RequestMetaObject,
         stop: Stop,
     ) -> Result<Self, Refusal> {
-        let arguments = to_core(arguments).map_err(|error| bad_request(format!("the arguments can't be read: {error}")))?;
+        let arguments =
+            to_core(arguments).map_err(|error| bad_request(format!("the arguments can't be read: {error}")))?;
         check(&arguments, schema)?;
         Ok(Self { desk, caller, arguments, stop, key: key(meta)? })
     }
@@ -83,6 +84,8 @@ fn key(meta: &RequestMetaObject) -> Result<Option<String>, Refusal> {
     match meta.get(IDEMPOTENCY_KEY) {
         None => Ok(None),
         Some(serde_json::Value::String(key)) if (1..=MOST).contains(&key.chars().count()) => Ok(Some(key.clone())),
-        Some(_) => Err(bad_request(format!("`_meta[\"{IDEMPOTENCY_KEY}\"]` must be a string of 1 to {MOST} characters"))),
+        Some(_) => {
+            Err(bad_request(format!("`_meta[\"{IDEMPOTENCY_KEY}\"]` must be a string of 1 to {MOST} characters")))
+        }
     }
 }

@@ -84,7 +84,9 @@ fn claimed(actor: String) -> Result<Principal, Refusal> {
         return Err(bad_request("`actor` is blank; it must name who acts"));
     }
     match actor.chars().count() {
-        count if count > MOST => Err(bad_request(format!("`actor` has {count} characters, at most {MOST} are accepted"))),
+        count if count > MOST => {
+            Err(bad_request(format!("`actor` has {count} characters, at most {MOST} are accepted")))
+        }
         _ => Ok(Principal::claimed(actor)),
     }
 }

@@ -58,8 +58,7 @@ impl Server {
     /// A server that offers some toolsets. Once `shutdown` is cancelled, calls that wait answer at once, as things
     /// stand.
     pub fn new(desk: Desk, identity: Identity, toolsets: &Toolsets, shutdown: CancellationToken) -> Self {
-        let implementation =
-            Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")).with_title("Bailiwick");
+        let implementation = Implementation::new(SERVER_NAME, env!("CARGO_PKG_VERSION")).with_title("Bailiwick");
         let config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS);
@@ -127,7 +126,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         if request.and_then(|request| request.cursor).is_some() {
-            return Err(ErrorData::invalid_params("`cursor` is none that was given out: all tools are on one page", None));
+            return Err(ErrorData::invalid_params(
+                "`cursor` is none that was given out: all tools are on one page",
+                None,
+            ));
         }
         let mut list = ListToolsResult::with_all_items(self.tools());
         list.meta = self.signature(&context);

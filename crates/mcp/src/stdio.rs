@@ -148,8 +148,8 @@ async fn read<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin>(
             }
             Ok(_) => {}
             Err(fault) => {
-                tracing::debug!(error = %fault.error, "can't take a message");
-                if writer.write(&ServerJsonRpcMessage::error(fault.error, fault.id)).await.is_err() {
+                tracing::debug!(?fault, "can't take a message");
+                if writer.write(&fault.into_message()).await.is_err() {
                     return;
                 }
             }

@@ -69,7 +69,13 @@ impl fmt::Display for Toolset {
 const EVERY: &str = "all";
 
 fn accepted() -> String {
-    Toolset::ALL.iter().map(|toolset| toolset.name()).chain([EVERY]).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    Toolset::ALL
+        .iter()
+        .map(|toolset| toolset.name())
+        .chain([EVERY])
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Toolsets {

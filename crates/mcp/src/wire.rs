@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_kind_and_their_last_bit() {
-        let text = br#"{"a":1,"b":1.0,"c":0.30000000000000004,"d":18446744073709551615,"e":-9223372036854775808,"f":1e300}"#;
+        let text =
+            br#"{"a":1,"b":1.0,"c":0.30000000000000004,"d":18446744073709551615,"e":-9223372036854775808,"f":1e300}"#;
         let value = parse(text, &Limits::DOCUMENT).unwrap();
         let wire = to_wire(value.clone());
         let back = to_core(wire.as_object().unwrap()).unwrap();

@@ -87,7 +87,11 @@ mod tests {
         let text = |line: &str| Line::Text(line.as_bytes().to_vec());
         for chunk in [1, 2, 3, 5, 100] {
             let found = lines(b"abc\n\nabcd\nabcde\nabcdefghij\nx", 4, chunk).await;
-            assert_eq!(found, [text("abc"), text(""), text("abcd"), Line::TooLong, Line::TooLong, text("x")], "{chunk}");
+            assert_eq!(
+                found,
+                [text("abc"), text(""), text("abcd"), Line::TooLong, Line::TooLong, text("x")],
+                "{chunk}"
+            );
             assert_eq!(lines(b"ab\nabcdef", 4, chunk).await, [text("ab"), Line::TooLong], "{chunk}");
             assert_eq!(lines(b"", 4, chunk).await, [], "{chunk}");
         }

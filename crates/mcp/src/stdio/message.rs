@@ -2,7 +2,9 @@
 
 use bailiwick_core::json::{Limits, Number, Object, ReadErrorKind, Value, parse as parse_json};
 use rmcp::RoleServer;
-use rmcp::model::{ClientRequest, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion, RequestId};
+use rmcp::model::{
+    ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::RxJsonRpcMessage;
 
 use super::MOST_MESSAGE_BYTES;
@@ -11,19 +13,31 @@ use crate::wire::to_wire;
 /// A line that is no message, and what to answer.
 #[derive(Debug)]
 pub(super) struct Fault {
-    pub(super) error: ErrorData,
+    code: ErrorCode,
+    message: String,
     /// The request at fault, if it could be told
-    pub(super) id: Option<RequestId>,
+    id: Option<RequestId>,
 }
 
 impl Fault {
+    fn new(code: ErrorCode, message: impl Into<String>, id: Option<RequestId>) -> Self {
+        Self { code, message: message.into(), id }
+    }
+
     pub(super) fn too_long() -> Self {
-        invalid(format!("the message has more than {MOST_MESSAGE_BYTES} bytes, which is the limit; it was skipped"), None)
+        let message =
+            format!("the message has more than {MOST_MESSAGE_BYTES} bytes, which is the limit; it was skipped");
+        Self::new(ErrorCode::INVALID_REQUEST, message, None)
+    }
+
+    /// The answer to send.
+    pub(super) fn into_message(self) -> ServerJsonRpcMessage {
+        ServerJsonRpcMessage::error(ErrorData::new(self.code, self.message, None), self.id)
     }
 }
 
 fn invalid(message: impl Into<String>, id: Option<RequestId>) -> Fault {
-    Fault { error: ErrorData::invalid_request(message.into(), None), id }
+    Fault::new(ErrorCode::INVALID_REQUEST, message, id)
 }
 
 /// Reads a line; `None` if it holds nothing that wants attention.
@@ -35,7 +49,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>,
     }
     let value = parse_json(line, &Limits::DOCUMENT).map_err(|error| match error.kind {
         ReadErrorKind::TooLong { .. } => Fault::too_long(),
-        _ => Fault { error: ErrorData::parse_error(format!("the message can't be read: {error}"), None), id: None },
+        _ => Fault::new(ErrorCode::PARSE_ERROR, format!("the message can't be read: {error}"), None),
     })?;
     match value {
         Value::Object(object) => message(object),
@@ -71,10 +85,13 @@ fn message(object: Object) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Fault
 }
 
 /// Nobody waits for the answer to a notification, so a malformed one is passed over.
-fn not_of_its_form(message: &'static str, id: Option<RequestId>) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Fault> {
+fn not_of_its_form(
+    message: &'static str,
+    id: Option<RequestId>,
+) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Fault> {
     match id {
         None => Ok(None),
-        id => Err(Fault { error: ErrorData::invalid_params(message, None), id }),
+        id => Err(Fault::new(ErrorCode::INVALID_PARAMS, message, id)),
     }
 }
 
@@ -134,8 +151,8 @@ mod tests {
             Ok(Some(JsonRpcMessage::Request(request))) => format!("{} {}", request.request.method(), request.id),
             Ok(Some(JsonRpcMessage::Notification(_))) => "notification".into(),
             Ok(Some(_)) => "other".into(),
-            Err(Fault { error, id: None }) => error.code.0.to_string(),
-            Err(Fault { error, id: Some(id) }) => format!("{} {id}", error.code.0),
+            Err(Fault { code, id: None, .. }) => code.0.to_string(),
+            Err(Fault { code, id: Some(id), .. }) => format!("{} {id}", code.0),
         }
     }
 

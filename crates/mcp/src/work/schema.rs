@@ -79,8 +79,10 @@ pub(super) fn handoff(description: &str) -> Value {
 /// The members of a summary (`spec §9`), and which of them are always there.
 fn summary_members() -> (Map<String, Value>, Vec<&'static str>) {
     let required = vec!["id", "state", "from", "to", "goal", "deadline", "last_seq"];
-    let mut members: Map<String, Value> =
-        ["id", "from", "to", "goal", "deadline", "parent_id", "continues"].map(|name| (name.into(), string())).into_iter().collect();
+    let mut members: Map<String, Value> = ["id", "from", "to", "goal", "deadline", "parent_id", "continues"]
+        .map(|name| (name.into(), string()))
+        .into_iter()
+        .collect();
     members.insert("state".into(), states());
     members.insert("last_seq".into(), json!({"type": "integer"}));
     (members, required)
@@ -127,8 +129,17 @@ pub(super) fn page() -> Value {
 /// A track record (`spec §10`).
 pub(super) fn track_record() -> Value {
     const COUNTS: [&str; 11] = [
-        "orders", "active", "approved", "approved_first_time", "declined", "expired", "cancelled", "reworks",
-        "reports", "failed", "blocked",
+        "orders",
+        "active",
+        "approved",
+        "approved_first_time",
+        "declined",
+        "expired",
+        "cancelled",
+        "reworks",
+        "reports",
+        "failed",
+        "blocked",
     ];
     let mut members: Map<String, Value> =
         COUNTS.map(|name| (name.into(), json!({"type": "integer"}))).into_iter().collect();
