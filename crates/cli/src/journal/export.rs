@@ -1,0 +1,141 @@
+//! `bailiwick journal export`.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use bailiwick_core::hash::hex;
+use bailiwick_core::journal::export::{write_blob_line, write_entry_line};
+use bailiwick_core::journal::{Entry, Header, Journal};
+use bailiwick_desk::{Desk, DeskError};
+use bailiwick_store::StoredEntry;
+
+use super::blobs;
+use super::progress::Progress;
+use crate::failure::{Answer, Failure, cause};
+use crate::output::Output;
+use crate::place::StoreArguments;
+
+const EXAMPLES: &str = "\
+Examples:
+  bailiwick journal export --store desk.db --output desk.jsonl
+  bailiwick journal export --store desk.db | gzip > desk.jsonl.gz
+
+The export is JSON Lines: a header, then each entry after the texts that it names. `bailiwick journal verify` reads
+it anywhere, without the store. It holds everything that was written in orders and reports: keep it as safe as the
+store itself.";
+
+/// Write a journal to a file, for others to verify
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    store: StoreArguments,
+    /// The workspace of the store
+    #[arg(long, value_name = "ID", default_value = "desk")]
+    workspace: String,
+    /// Where to write; standard output if left out
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Entries are read in pages of so many.
+const PAGE: u32 = 512;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+    let (_, place) = arguments.store.read()?;
+    crate::block_on(async {
+        let desk = place.open_existing_desk(&arguments.workspace).await?;
+        let exported = match &arguments.output {
+            None => {
+                let mut output = Output::new();
+                let exported = export(&desk, &mut |bytes| output.bytes(bytes)).await;
+                exported.and_then(|()| output.flush())
+            }
+            Some(file) => export_to_file(&desk, file).await,
+        };
+        desk.close().await;
+        exported.map(|()| Answer::Yes)
+    })
+}
+
+/// Writes beside the file first, so that a file of that name is always a whole export.
+async fn export_to_file(desk: &Desk, file: &Path) -> Result<(), Failure> {
+    let failed = |error| Failure::unable(format!("`{}` cannot be written: {}", file.display(), cause(&error)));
+    let Some(name) = file.file_name() else {
+        return Err(Failure::usage(format!("`{}` names no file", file.display())));
+    };
+    let mut name = name.to_owned();
+    name.push(".part");
+    let part = file.with_file_name(name);
+    let mut writer = BufWriter::new(create_private(&part).map_err(failed)?);
+    let exported = export(desk, &mut |bytes| writer.write_all(bytes).map_err(failed)).await;
+    let finished = exported.and_then(|()| {
+        writer.flush().map_err(failed)?;
+        writer.get_ref().sync_all().map_err(failed)?;
+        fs::rename(&part, file).map_err(failed)
+    });
+    if finished.is_err() {
+        // What is left of it is of no use; if it cannot be removed, the first failure says more.
+        let _ = fs::remove_file(&part);
+    }
+    finished
+}
+
+/// A new file that only its owner can read.
+fn create_private(file: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)
+}
+
+type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Failure>;
+
+/// Writes the journal as it stands now; entries that come meanwhile are left for the next export.
+async fn export(desk: &Desk, sink: Sink<'_>) -> Result<(), Failure> {
+    let head = desk.head().await.map_err(Failure::unable)?.head;
+    let mut lines = Vec::new();
+    let header = Header {
+        workspace_id: desk.workspace().to_owned(),
+        journal: Journal::Decisions,
+        head_sequence: head.sequence,
+        head_hash: hex(&head.hash),
+    };
+    header.write_line(&mut lines);
+    sink(&lines)?;
+    let mut progress = Progress::new();
+    let mut after = 0;
+    while after < head.sequence {
+        let entries = desk.entries(after, PAGE).await.map_err(Failure::unable)?;
+        let Some(last) = entries.last() else {
+            let message = format!("the journal ends after entry {after}, its head says {}", head.sequence);
+            return Err(Failure::unable(message));
+        };
+        after = last.sequence;
+        for entry in entries.iter().filter(|entry| entry.sequence <= head.sequence) {
+            lines.clear();
+            write_entry(entry, desk, &mut lines).await.map_err(Failure::unable)?;
+            sink(&lines)?;
+        }
+        progress.at(after.min(head.sequence), head.sequence, "entries");
+    }
+    Ok(())
+}
+
+/// The entry's line, after those of its blobs. Erased ones are left out; damage is exported as it is, for a
+/// verifier to find.
+async fn write_entry(stored: &StoredEntry, desk: &Desk, lines: &mut Vec<u8>) -> Result<(), DeskError> {
+    if let Ok(entry) = Entry::read_preimage(&stored.preimage, stored.hash) {
+        let digests = blobs::named(&entry.payload);
+        let found = if digests.is_empty() { Vec::new() } else { desk.blobs(&digests).await? };
+        for (digest, blob) in digests.iter().zip(found) {
+            if let Some(blob) = blob {
+                write_blob_line(digest, &blob.salt, &blob.bytes, lines);
+            }
+        }
+    }
+    write_entry_line(&stored.preimage, &stored.hash, lines);
+    Ok(())
+}
