@@ -1,0 +1,192 @@
+//! The server as a process: where it listens, whom it lets in, how it reads again and stops.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may stop at the first surprise")]
+#![cfg(unix)]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Place, order};
+use serde_json::{Value, json};
+
+struct Server {
+    child: Child,
+    /// `127.0.0.1:PORT`
+    address: String,
+    stderr: Option<ChildStderr>,
+}
+
+impl Server {
+    fn start(place: &Place, line: &str) -> Self {
+        let mut command = place.command(line.split(' '));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let stderr = child.stderr.take();
+        let Some((_, rest)) = first.split_once("http://") else {
+            let mut why = String::new();
+            stderr.unwrap().read_to_string(&mut why).unwrap();
+            panic!("no address in {first:?}: {why}");
+        };
+        let address = rest.split(|c: char| c.is_whitespace() || c == '"' || c == '/').next().unwrap().to_owned();
+        Self { child, address, stderr }
+    }
+
+    /// Status and body.
+    fn request(&self, method: &str, path: &str, key: Option<&str>, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let authorization = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{authorization}Content-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )
+        .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let status = text.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+    }
+
+    fn signal(&self, name: &str) {
+        assert!(Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap().success());
+    }
+
+    /// Asks it to stop and answers what it said on standard error.
+    fn stop(mut self) -> String {
+        self.signal("-TERM");
+        assert!(self.child.wait().unwrap().success());
+        let mut log = String::new();
+        self.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        log
+    }
+
+    #[track_caller]
+    fn until(&self, what: impl Fn(&Self) -> bool) {
+        let begun = Instant::now();
+        while !what(self) {
+            assert!(begun.elapsed() < Duration::from_secs(10), "it does not happen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Already gone after `stop`.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn keys_let_people_in() {
+    let place = Place::new();
+    place.write("keys.json", r#"{"keys": {"key-of-manager": "agent:manager", "key-of-worker": "agent:worker"}}"#);
+    let server = Server::start(&place, "serve --port 0 --keys keys.json --store desk.db");
+    assert_eq!(server.request("GET", "/healthz", None, "").0, 200);
+    assert_eq!(server.request("GET", "/api/v1/orders", None, "").0, 401);
+    assert_eq!(server.request("GET", "/api/v1/orders", Some("guess"), "").0, 401);
+    let (status, body) = server.request("POST", "/api/v1/orders", Some("key-of-manager"), &order("wo_1").to_string());
+    assert!((200..300).contains(&status), "{status} {body}");
+    // The command line sees what the server keeps, and the other way round.
+    place.say("order accept wo_1 --as agent:worker --store desk.db").expect(0);
+    let (_, body) = server.request("GET", "/api/v1/orders/wo_1", Some("key-of-worker"), "");
+    assert!(body.contains("\"accepted\""), "{body}");
+    let log = server.stop();
+    assert!(!log.contains("key-of-") && !log.contains("OPEN MODE"), "{log}");
+    place.say("journal verify --store desk.db").expect(0);
+}
+
+#[test]
+fn open_mode_is_loud() {
+    let place = Place::new();
+    let server = Server::start(&place, "serve --port 0 --store desk.db --json");
+    assert_eq!(server.request("GET", "/api/v1/orders", None, "").0, 200);
+    assert!(server.stop().contains("OPEN MODE"));
+}
+
+#[test]
+fn the_first_line_is_json_if_asked() {
+    let place = Place::new();
+    let mut child = place
+        .command("serve --port 0 --store desk.db --json".split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ready: Value = serde_json::from_str(&line).unwrap();
+    assert!(ready["address"].as_str().unwrap().starts_with("http://127.0.0.1:"));
+    assert_eq!(ready["mode"], json!("open"));
+}
+
+#[test]
+fn a_hangup_reads_keys_and_rules_again() {
+    let place = Place::new();
+    place.write("keys.json", r#"{"keys": {"first": "agent:manager"}}"#);
+    place.write("bailiwick.yaml", "server:\n  port: 0\n  keys: keys.json\nstorage:\n  path: desk.db\n");
+    let server = Server::start(&place, "serve --config bailiwick.yaml");
+    let enters = |server: &Server, key: &str| server.request("GET", "/api/v1/orders", Some(key), "").0 == 200;
+    assert!(enters(&server, "first") && !enters(&server, "second"));
+    let (status, body) = server.request("POST", "/api/v1/orders", Some("first"), &order("wo_1").to_string());
+    assert!((200..300).contains(&status), "{body}");
+
+    place.write("keys.json", r#"{"keys": {"second": "agent:stranger"}}"#);
+    place.write(
+        "bailiwick.yaml",
+        "work:\n  restrict_reads: true\nserver:\n  port: 0\n  keys: keys.json\nstorage:\n  path: desk.db\n",
+    );
+    server.signal("-HUP");
+    server.until(|server| enters(server, "second"));
+    assert!(!enters(&server, "first"));
+    assert_eq!(server.request("GET", "/api/v1/orders/wo_1", Some("second"), "").0, 404);
+
+    // What is faulty changes nothing.
+    place.write("keys.json", r#"{"keys": {"": "agent:nobody"}}"#);
+    place.write("bailiwick.yaml", "work:\n  restrict_reads: maybe\n");
+    server.signal("-HUP");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(enters(&server, "second"));
+    assert_eq!(server.request("GET", "/api/v1/orders/wo_1", Some("second"), "").0, 404);
+    let log = server.stop();
+    assert!(log.contains("the rules in force stay: `bailiwick.yaml` line 2"), "{log}");
+    assert!(log.contains("the keys in force stay: `keys.json`"), "{log}");
+}
+
+#[test]
+fn a_faulty_start_is_explained() {
+    let place = Place::new();
+    place.write("bad.json", r#"{"keys": {"k": " "}}"#);
+    place.write("keys.yaml", "server:\n  keys: keys.json\n");
+    for (line, message) in [
+        ("serve --host 0.0.0.0 --port 0", "bailiwick: others can reach `0.0.0.0`, so give a keys file"),
+        ("serve --open --host 0.0.0.0 --port 0 --store desk.db", "bailiwick: open mode"),
+        ("serve --open --keys keys.json", "bailiwick: `--open` cannot be used with `--keys <FILE>`"),
+        ("serve --open --config keys.yaml", "bailiwick: `--open` cannot be used with the keys `keys.json`"),
+        ("serve --keys none.json", "bailiwick: `none.json` cannot be read: no such file or directory"),
+        ("serve --keys bad.json", "bailiwick: `bad.json`: the actor of key 1 is blank"),
+        ("serve --port 70000", "bailiwick: `--port <PORT>` is `70000`"),
+    ] {
+        let run = place.say(line).expect(2);
+        assert!(run.stderr.contains(message), "{line}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_taken_port_is_named() {
+    let place = Place::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let run = place.say(&format!("serve --port {port} --store desk.db")).expect(2);
+    assert!(run.stderr.contains(&format!("127.0.0.1:{port}")), "{}", run.stderr);
+}
