@@ -1,0 +1,11 @@
+//! The server from outside: over TCP, with a desk in memory.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod access;
+mod journal;
+mod limits;
+mod mcp;
+mod openapi;
+mod orders;
+mod running;
+mod stop;
