@@ -170,26 +170,22 @@ fn invalid(what: &str, findings: &[Finding]) -> Refusal {
 }
 
 fn create(view: &View, input: &Object, context: &Context<'_>) -> Result<Outcome, ViewError> {
-    let mut input = input.clone();
-    let id = match input.remove("id") {
-        Some(Value::String(id)) => id,
+    let id = match input.get("id") {
         None => fresh_order_id(&context.fresh),
-        // Put back, so that the structure check says what is wrong with it.
-        Some(other) => {
-            input.insert("id", other);
-            String::new()
-        }
+        Some(id) => id.as_str().unwrap_or_default().into(),
     };
     let opened = Opened {
-        spec: order_spec_for(&input).into(),
+        spec: order_spec_for(input).into(),
         created_at: time::format(context.now),
         from: context.principal.id.clone(),
         id,
-        input,
+        // The same value as in the command, so that the journal keeps one blob for both.
+        input: input.clone(),
     };
     let mut document = opened.document();
-    if let Some(malformed) = opened.input.get("id") {
-        document.insert("id", malformed.clone());
+    if let Some(id) = input.get("id") {
+        // As given, so that the structure check sees what may be wrong with it.
+        document.insert("id", id.clone());
     }
     let order: Value = document.into();
     let findings = validate_order(&order, context.schemas).findings;
