@@ -19,8 +19,9 @@ Examples:
   bailiwick conformance conformance
   bailiwick conformance my-vectors.json --json
 
-Files: arrays of work-order vectors {\"id\", \"kind\", \"order\", \"report\"?, \"parent\"?, \"siblings\"?, \"sub_orders\"?,
-\"expect\": [{\"rule\", \"kind\", \"path\"}]}, and the journal vectors of conformance/journal.
+Files: arrays of work-order vectors {\"id\", \"kind\", \"order\", \"report\"?, \"parent\"?, \"siblings\"?,
+\"sub_orders\"?, \"expect\": [{\"rule\", \"kind\", \"path\"}]}, and the journal vectors of
+conformance/journal.
 
 Exit status: 0 every vector passed, 1 some did not, 2 a file cannot be read or holds no vectors.";
 

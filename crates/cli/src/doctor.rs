@@ -2,16 +2,18 @@
 
 mod host;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use bailiwick_core::json::{Object, Value};
 use bailiwick_core::time::Millis;
 use bailiwick_desk::{Desk, DeskError};
+use bailiwick_server::KeyRing;
 use bailiwick_store::Store;
 
 use crate::configuration::Configuration;
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, cause};
 use crate::journal::verify_desk;
 use crate::output::{Mark, Output};
 use crate::place::{Place, StoreArguments, desk_in};
@@ -84,6 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         checks.extend(host::check_permissions(file));
     }
     if let Some(keys) = configuration.and_then(|configuration| configuration.server.keys) {
+        checks.push(check_keys(&keys));
         checks.extend(host::check_secret("keys", &keys));
     }
     print(&checks, arguments.json)
@@ -107,6 +110,23 @@ fn check_configuration(arguments: &Arguments, checks: &mut Vec<Check>) -> Option
         (None, Ok(_)) => {
             checks.push(Check::good("configuration", "no file, the built-in rules apply unless others were adopted"));
             None
+        }
+    }
+}
+
+fn check_keys(file: &Path) -> Check {
+    let read = std::fs::read(file).map_err(|error| format!("cannot be read: {}", cause(&error)));
+    match read.and_then(|text| KeyRing::from_json(&text).map_err(|error| error.to_string())) {
+        Ok(ring) if ring.is_empty() => {
+            Check::warning("keys", format!("`{}` holds no keys", file.display()), "nobody can come in")
+        }
+        Ok(ring) => {
+            let keys = counted(u64::try_from(ring.len()).unwrap_or(u64::MAX), "key");
+            Check::good("keys", format!("`{}` holds {keys}", file.display()))
+        }
+        Err(why) => {
+            let advice = "mend the file; a server that runs keeps the keys it has";
+            Check::bad("keys", format!("`{}`: {why}", file.display()), advice)
         }
     }
 }

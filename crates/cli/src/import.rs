@@ -6,7 +6,7 @@ use crate::failure::{Answer, Failure};
 
 /// Take over what another desk kept
 #[derive(clap::Args)]
-#[command(arg_required_else_help = false)]
+#[command(after_help = "Examples:\n  bailiwick import awl .awl --dry-run", arg_required_else_help = false)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,

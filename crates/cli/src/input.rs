@@ -22,14 +22,6 @@ impl From<PathBuf> for Input {
     }
 }
 
-impl std::str::FromStr for Input {
-    type Err = std::convert::Infallible;
-
-    fn from_str(path: &str) -> Result<Self, Self::Err> {
-        Ok(PathBuf::from(path).into())
-    }
-}
-
 impl fmt::Display for Input {
     /// As on the command line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

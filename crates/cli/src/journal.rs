@@ -11,9 +11,15 @@ pub(crate) use stored::verify_desk;
 
 use crate::failure::{Answer, Failure};
 
+const EXAMPLES: &str = "\
+Examples:
+  bailiwick journal verify --store desk.db
+  bailiwick journal export --store desk.db --output desk.jsonl
+  bailiwick journal verify desk.jsonl";
+
 /// Verify or export a journal
 #[derive(clap::Args)]
-#[command(arg_required_else_help = false)]
+#[command(after_help = EXAMPLES, arg_required_else_help = false)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,

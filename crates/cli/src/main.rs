@@ -49,7 +49,7 @@ Exit status: 0 fine, 1 the answer is no, 2 it could not be answered.";
 
 /// Keeps every AI agent inside the area where it has authority, and proves it
 #[derive(Parser)]
-#[command(name = "bailiwick", version, after_help = EXAMPLES, disable_version_flag = true, max_term_width = 110)]
+#[command(name = "bailiwick", version, after_help = EXAMPLES, disable_version_flag = true)]
 struct Cli {
     /// Print the version
     #[arg(short = 'v', short_alias = 'V', long, action = ArgAction::Version)]
@@ -60,16 +60,16 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Serve(serve::Arguments),
+    Mcp(mcp::Arguments),
+    Order(order::Arguments),
     Validate(validate::Arguments),
     New(starter::Arguments),
     Schema(schema::Arguments),
-    Conformance(conformance::Arguments),
     Journal(journal::Arguments),
-    Order(order::Arguments),
     Import(import::Arguments),
+    Conformance(conformance::Arguments),
     Doctor(doctor::Arguments),
-    Serve(serve::Arguments),
-    Mcp(mcp::Arguments),
     Completions(completions::Arguments),
     /// The MCP server's old name
     #[command(hide = true)]
@@ -105,16 +105,16 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<Answer, Failure> {
     match command {
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
+        Command::Order(arguments) => order::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::New(arguments) => starter::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
-        Command::Conformance(arguments) => conformance::run(&arguments),
         Command::Journal(arguments) => journal::run(&arguments),
-        Command::Order(arguments) => order::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
+        Command::Conformance(arguments) => conformance::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Serve(arguments) => serve::run(&arguments),
-        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Desk { .. } => {
             Err(Failure::usage("the desk's server is `bailiwick mcp` over stdio, `bailiwick serve` over HTTP"))

@@ -15,8 +15,8 @@ Examples:
   codex mcp add desk -- bailiwick mcp --as agent:worker --store /path/to/desk.db
   bailiwick mcp --as agent:auditor --read-only
 
-Each agent runs its own process; all of them share the store. On stdio an identity is only claimed, and the journal
-says so: for agents that must prove who they are, run `bailiwick serve` with a keys file.
+Each agent runs its own process; all of them share the store. On stdio an identity is only claimed,
+and the journal says so: where agents must prove who they are, run `bailiwick serve` with keys.
 Without --as every call must name its actor.
 BAILIWICK_LOG=debug logs to standard error.";
 

@@ -43,6 +43,12 @@ Examples:
 
 The desk fills in `spec`, `order_id`, `from` and `attempt`, whatever the file says.";
 
+const REVIEW_EXAMPLES: &str = "\
+Examples:
+  bailiwick order review wo_7 approve --as agent:manager
+  bailiwick order review wo_7 approve --effect mail/send#3 --as agent:manager
+  bailiwick order review wo_7 rework --reason \"the date is wrong\" --as agent:manager";
+
 /// Work on orders directly on a store
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = false)]
@@ -77,18 +83,22 @@ enum Command {
         file: PathBuf,
     },
     /// List orders
+    #[command(after_help = "Examples:\n  bailiwick order list --to agent:worker --state offered")]
     List(List),
     /// Show an order with its history
+    #[command(after_help = "Examples:\n  bailiwick order show wo_7")]
     Show {
         /// The order
         id: String,
     },
     /// Take an order
+    #[command(after_help = "Examples:\n  bailiwick order accept wo_7 --as agent:worker")]
     Accept {
         /// The order
         id: String,
     },
     /// Turn an order down
+    #[command(after_help = "Examples:\n  bailiwick order decline wo_7 --reason \"no time\" --as agent:worker")]
     Decline {
         /// The order
         id: String,
@@ -97,11 +107,13 @@ enum Command {
         reason: Option<String>,
     },
     /// Begin the work
+    #[command(after_help = "Examples:\n  bailiwick order start wo_7 --as agent:worker")]
     Start {
         /// The order
         id: String,
     },
     /// Say how far the work is
+    #[command(after_help = "Examples:\n  bailiwick order progress wo_7 \"half way\" --percent 50 --as agent:worker")]
     Progress {
         /// The order
         id: String,
@@ -120,6 +132,7 @@ enum Command {
         file: PathBuf,
     },
     /// Answer a blocked worker
+    #[command(after_help = "Examples:\n  bailiwick order answer wo_7 \"the second one\" --as agent:manager")]
     Answer {
         /// The order
         id: String,
@@ -127,6 +140,7 @@ enum Command {
         answer: String,
     },
     /// Decide on a report
+    #[command(after_help = REVIEW_EXAMPLES)]
     Review {
         /// The order
         id: String,
@@ -141,6 +155,7 @@ enum Command {
         effects: Vec<String>,
     },
     /// Call an order off
+    #[command(after_help = "Examples:\n  bailiwick order cancel wo_7 --reason \"not needed\" --as agent:manager")]
     Cancel {
         /// The order
         id: String,
@@ -151,6 +166,7 @@ enum Command {
     /// Follow an order until it is finished
     Watch(watch::Arguments),
     /// Show what an agent has done so far
+    #[command(after_help = "Examples:\n  bailiwick order track-record agent:worker")]
     TrackRecord {
         /// The agent
         agent: String,

@@ -12,18 +12,19 @@ Examples:
 
 /// Print a JSON Schema
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES, override_usage = "bailiwick schema <order|report|event|journal-export>")]
+#[command(after_help = EXAMPLES, override_usage = "bailiwick schema <order|report|event|journal-entry|journal-export>")]
 pub(crate) struct Arguments {
-    /// `order`, `report`, `event` or `journal-export`
-    #[arg(value_name = "order|report|event|journal-export")]
+    /// `order`, `report`, `event`, `journal-entry` or `journal-export`
+    #[arg(value_name = "order|report|event|journal-entry|journal-export")]
     names: Vec<String>,
 }
 
 /// The schemas by name.
-const SCHEMAS: [(&str, &str); 4] = [
+const SCHEMAS: [(&str, &str); 5] = [
     ("order", bailiwick_schema::WORK_ORDER),
     ("report", bailiwick_schema::WORK_REPORT),
     ("event", bailiwick_schema::EVENT),
+    ("journal-entry", bailiwick_schema::JOURNAL_ENTRY),
     ("journal-export", bailiwick_schema::JOURNAL_EXPORT),
 ];
 

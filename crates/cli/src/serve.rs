@@ -23,7 +23,8 @@ Examples:
   bailiwick serve                                         open, for trying out on this machine
   bailiwick serve --keys keys.json                        closed: every request needs a key
   bailiwick serve --keys keys.json --host 0.0.0.0 --store postgres://desk@db/desk
-  claude mcp add --transport http bailiwick http://127.0.0.1:8787/mcp --header \"Authorization: Bearer <key>\"
+  claude mcp add --transport http bailiwick http://127.0.0.1:8787/mcp \\
+    --header \"Authorization: Bearer <key>\"
 
 keys.json is {\"keys\": {\"<long random key>\": \"agent:worker\", \"<another>\": \"human:ada\"}}.
 SIGHUP reads keys and configuration again; SIGTERM answers what is running and stops.";
@@ -88,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         }
         let server = Server::bind(desk.clone(), options).await.map_err(Failure::unable)?;
         announce(&format!("http://{}", server.address()), &desk, keys.as_ref(), arguments)?;
-        let file = arguments.store.configuration.file();
+        let file = arguments.store.configuration.file().zip(configuration);
         tokio::spawn(reload_when_told(reload, desk.clone(), file, keys));
         let ran = server.run(shutdown).await.map_err(Failure::unable);
         desk.close().await;
@@ -194,11 +195,16 @@ fn warn_of_open_mode() {
 }
 
 /// Reads keys and configuration again at each SIGHUP. What is faulty changes nothing.
-async fn reload_when_told(mut reload: Reload, desk: Desk, configuration: Option<PathBuf>, keys: Option<Keys>) {
+async fn reload_when_told(
+    mut reload: Reload,
+    desk: Desk,
+    configuration: Option<(PathBuf, Configuration)>,
+    keys: Option<Keys>,
+) {
     loop {
         reload.next().await;
-        if let Some(file) = &configuration {
-            match adopt_again(&desk, file).await {
+        if let Some((file, at_start)) = &configuration {
+            match adopt_again(&desk, file, at_start).await {
                 Ok(()) => info!("`{}` was read again", file.display()),
                 Err(why) => error!("the rules in force stay: {why}"),
             }
@@ -214,8 +220,11 @@ async fn reload_when_told(mut reload: Reload, desk: Desk, configuration: Option<
     }
 }
 
-async fn adopt_again(desk: &Desk, file: &Path) -> Result<(), String> {
+async fn adopt_again(desk: &Desk, file: &Path, at_start: &Configuration) -> Result<(), String> {
     let configuration = Configuration::read(file).map_err(|error| error.to_string())?;
+    if configuration.server != at_start.server || configuration.storage_path != at_start.storage_path {
+        warn!("`{}`: changes of `server` and `storage` take effect at the next start", file.display());
+    }
     configuration.adopt(desk).await.map_err(|failure| match failure {
         Failure::Usage(why) | Failure::Unable(why) => why,
         Failure::NobodyReads => String::new(),

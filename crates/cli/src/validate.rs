@@ -22,10 +22,11 @@ Examples:
   bailiwick validate --jsonl < cases.jsonl > findings.jsonl
 
 Marks: ✓ nothing found, ! over a limit (accepted, but the order expires), ✗ rejected.
-SIBLINGS and SUB-ORDERS are arrays of {\"order\", \"state\"}.
-With --jsonl each line of standard input is {\"kind\": \"order\"|\"report\"|\"child\", \"order\", \"report\"?,
-\"parent\"?, \"siblings\"?, \"sub_orders\"?} and is answered by a line {\"findings\": […]}; a line that cannot be
-read is answered by {\"error\": {\"code\", \"message\", \"line\"}}.
+Siblings and sub-orders are arrays of {\"order\", \"state\"}.
+
+With --jsonl each line of standard input is {\"kind\": \"order\"|\"report\"|\"child\", \"order\",
+\"report\"?, \"parent\"?, \"siblings\"?, \"sub_orders\"?}, answered by a line {\"findings\": […]}, or by
+{\"error\": {\"code\", \"message\", \"line\"}} if it cannot be checked.
 
 Exit status: 0 fine (limits included), 1 a document is rejected, 2 a file cannot be read.
 With --jsonl: 0 every line was checked, 1 some line could not be.";

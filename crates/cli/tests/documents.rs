@@ -7,16 +7,31 @@ mod common;
 use common::{Place, conformance};
 use serde_json::{Value, json};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 27] = [
     "validate",
     "new",
     "schema",
     "conformance",
+    "journal",
     "journal verify",
     "journal export",
     "mcp",
     "serve",
     "order",
+    "order create",
+    "order list",
+    "order show",
+    "order accept",
+    "order decline",
+    "order start",
+    "order progress",
+    "order report",
+    "order answer",
+    "order review",
+    "order cancel",
+    "order watch",
+    "order track-record",
+    "import",
     "import awl",
     "doctor",
     "completions",
@@ -286,7 +301,7 @@ fn schemas_are_printed() {
         assert_eq!(run.json()["title"], json!(title));
         assert!(run.stdout.starts_with("{\n  \"$schema\""), "{}", run.stdout);
     }
-    for name in ["event", "journal-export"] {
+    for name in ["event", "journal-entry", "journal-export"] {
         assert!(place.run(["schema", name]).expect(0).json()["$schema"].is_string());
     }
 }

@@ -262,6 +262,12 @@ fn the_doctor_finds_what_is_wrong() {
     let run = place.say("doctor --store desk.db --config bad.yaml").expect(1);
     assert!(run.stdout.contains("`bad.yaml` line 2: unknown key `server.prot`"), "{}", run.stdout);
 
+    place.write("keys.yaml", "server:\n  keys: keys.json\n");
+    place.write("keys.json", "{\"keys\": {\"\": \"agent:a\"}}");
+    let run = place.say("doctor --store desk.db --config keys.yaml").expect(1);
+    assert!(run.stdout.contains("✗ keys           `keys.json`: key 1 is empty"), "{}", run.stdout);
+    assert!(run.stdout.contains("`chmod 600 keys.json` keeps others out"), "{}", run.stdout);
+
     place.write("other.db", "this is no database, whatever its name says");
     let run = place.say("doctor --store other.db").expect(1);
     assert!(run.stdout.contains("✗ store"), "{}", run.stdout);

@@ -15,7 +15,8 @@ const LOW_BYTES: u64 = 1 << 30;
 #[cfg(unix)]
 pub(super) fn check_disk(database: &Path) -> Option<Check> {
     // The nearest folder that exists: the database may not yet.
-    let folder = database.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+    let database = std::path::absolute(database).ok()?;
+    let folder = database.ancestors().skip(1).find(|folder| folder.is_dir())?;
     let status = match rustix::fs::statvfs(folder) {
         Ok(status) => status,
         Err(error) => {

@@ -23,9 +23,9 @@ Examples:
   bailiwick import awl .awl --dry-run
   bailiwick import awl .awl --store desk.db
 
-Every file orders/*.json of the folder is one order with its reports and events. Parents are taken over before their
-sub-orders. Orders that are there already stay as they are, so that the command can be repeated; a broken file is
-named and does not stop the rest. Nothing in the folder is changed.
+Every file orders/*.json of the folder is one order with its reports and events. Parents are taken
+over before their sub-orders. Orders that are there already stay as they are, so that the command
+can be repeated; a broken file is named and does not stop the rest. Nothing in the folder changes.
 
 Exit status: 0 everything is there now, 1 some files could not be taken over.";
 

@@ -21,9 +21,9 @@ Examples:
   bailiwick journal export --store desk.db --output desk.jsonl
   bailiwick journal export --store desk.db | gzip > desk.jsonl.gz
 
-The export is JSON Lines: a header, then each entry after the texts that it names. `bailiwick journal verify` reads
-it anywhere, without the store. It holds everything that was written in orders and reports: keep it as safe as the
-store itself.";
+The export is JSON Lines: a header, then each entry after the texts that it names. `bailiwick journal
+verify` reads it anywhere, without the store. It holds everything that was written in orders and
+reports: keep it as safe as the store itself.";
 
 /// Write a journal to a file, for others to verify
 #[derive(clap::Args)]

@@ -23,9 +23,9 @@ Examples:
   bailiwick journal export --store desk.db | bailiwick journal verify - --decide --json
   bailiwick journal verify --store desk.db
 
-FILE is an export of ours (JSON Lines) or a document of format coordination-journal/1. A store's decisions are made
-again with the rules of this program and its documents compared with what the journal makes of them; --decide does
-the first for an export.
+FILE is an export of ours (JSON Lines) or a document of format coordination-journal/1. A store's
+decisions are made again with the rules of this program, and its documents compared with what the
+journal makes of them; --decide does the first for an export.
 
 Exit status: 0 the journal is in order, 1 it is not, 2 it cannot be read.";
 

@@ -25,7 +25,7 @@ pub(super) fn table(reply: &Value, output: &mut Output) -> Result<(), Failure> {
     let mut rows = vec![["ID", "STATE", "FROM", "TO", "DEADLINE", "GOAL"].map(str::to_owned)];
     for order in orders {
         rows.push([
-            shortened(text(order, "id"), 40),
+            visible(text(order, "id")),
             text(order, "state").to_owned(),
             shortened(text(order, "from"), 30),
             shortened(text(order, "to"), 30),
