@@ -224,7 +224,7 @@ async fn waiting_calls_answer_when_the_server_stops_or_input_ends() {
     let reply = other.receive().await;
     assert_eq!((&reply["id"], &reply["result"]["structuredContent"]["last_seq"]), (&json!(78), &json!(3)));
     tokio::time::timeout(PATIENCE, &mut other.served).await.unwrap().unwrap().unwrap();
-    assert!(began.elapsed() < Duration::from_secs(4));
+    assert!(began.elapsed() < Duration::from_secs(30), "as things stand, not when the wait is over");
 }
 
 #[tokio::test]
