@@ -90,7 +90,16 @@ impl Postgres {
     }
 
     async fn begin(&self, sql: &'static str) -> Result<PostgresLink, StoreError> {
-        let transaction = self.pool.begin_with(sql).await.map_err(|error| failure(&self.place, error))?;
+        let mut begun = self.pool.begin_with(sql).await;
+        // A server that was restarted leaves connections that are found dead when they are next used. Nothing was
+        // asked on them yet, so another one will do.
+        for _ in 0..CONNECTIONS {
+            match &begun {
+                Err(error) if is_lost(error) => begun = self.pool.begin_with(sql).await,
+                _ => break,
+            }
+        }
+        let transaction = begun.map_err(|error| failure(&self.place, error))?;
         let (place, clock, bell) = (self.place.clone(), self.clock.clone(), self.bell.clone());
         Ok(PostgresLink { transaction, has_written: false, place, clock, bell })
     }
@@ -157,7 +166,7 @@ async fn present_format(connection: &mut PgConnection, place: &str) -> Result<u6
              `?options=-csearch_path%3Dname`"
         )));
     }
-    let row = query(sql::FORMAT).fetch_one(&mut *connection).await.map_err(refuse)?;
+    let row = query(crate::sql::FORMAT).fetch_one(&mut *connection).await.map_err(refuse)?;
     // Negative numbers are nobody's; they are refused like those from far ahead.
     let number = |column: usize| row.try_get(column).map(|number: i64| u64::try_from(number).unwrap_or(u64::MAX));
     let (format, least_writer) = (number(0).map_err(refuse)?, number(1).map_err(refuse)?);
@@ -168,14 +177,14 @@ async fn present_format(connection: &mut PgConnection, place: &str) -> Result<u6
 impl Backend for Postgres {
     type Link = PostgresLink;
 
-    const LOCK: &'static str = sql::LOCK;
-
     async fn read(&self) -> Result<PostgresLink, StoreError> {
         self.begin(sql::BEGIN_READ).await
     }
 
-    async fn write(&self) -> Result<PostgresLink, StoreError> {
-        self.begin(sql::BEGIN_WRITE).await
+    async fn write(&self, group: Value<'_>) -> Result<(PostgresLink, Vec<Row>), StoreError> {
+        let mut link = self.begin(sql::BEGIN_WRITE).await?;
+        let workspaces = link.fetch(sql::LOCK, vec![group]).await?;
+        Ok((link, workspaces))
     }
 
     fn watch(&self) -> watch::Receiver<u64> {
@@ -379,6 +388,15 @@ fn decode_column(row: &PgRow, column: usize, kind: &str) -> Result<Value<'static
     Ok(value.unwrap_or(Value::Null))
 }
 
+/// Whether a connection was lost while it was idle.
+fn is_lost(error: &Error) -> bool {
+    match error {
+        Error::Io(_) => true,
+        Error::Database(error) => error.code().is_some_and(|state| state.starts_with("57P")),
+        _ => false,
+    }
+}
+
 /// What a failure means, by its SQLSTATE.
 fn failure(place: &str, error: Error) -> StoreError {
     let state = match &error {
@@ -401,22 +419,32 @@ fn failure(place: &str, error: Error) -> StoreError {
             ));
         }
     };
+    let said = said(&error);
     match state.as_str() {
         "23503" => StoreError::Missing("workspace, journal or document that was referred to".into()),
-        state if state.starts_with("23") => StoreError::Conflict(format!("what is written exists already ({error})")),
+        state if state.starts_with("23") => StoreError::Conflict(format!("what is written exists already ({said})")),
         "55P03" => StoreError::Unavailable(format!(
             "another process holds the lock of the group at {place}; end it or wait, then try again"
         )),
         "53100" => StoreError::NotWritable(format!("the disk of PostgreSQL at {place} is full; free some space")),
         "25006" => StoreError::NotWritable(format!("PostgreSQL at {place} is read-only; name the primary server")),
         "42501" | "3F000" => StoreError::NotWritable(format!(
-            "the role may not do this at {place} ({error}); let it use a schema, and create tables there at the first start"
+            "the role may not do this at {place} ({said}); let it use a schema, and create tables there at the first \
+             start"
         )),
-        "54000" => StoreError::Limit(format!("PostgreSQL at {place} can't take this much ({error})")),
+        "54000" => StoreError::Limit(format!("PostgreSQL at {place} can't take this much ({said})")),
         state if ["08", "40", "53", "57"].iter().any(|class| state.starts_with(class)) => {
-            StoreError::Unavailable(format!("PostgreSQL at {place} could not answer ({error}); try again later"))
+            StoreError::Unavailable(format!("PostgreSQL at {place} could not answer ({said}); try again later"))
         }
-        _ => StoreError::Damaged(format!("PostgreSQL at {place} refused a statement ({error})")),
+        _ => StoreError::Damaged(format!("PostgreSQL at {place} refused a statement ({said})")),
+    }
+}
+
+/// An error in the server's own words.
+fn said(error: &Error) -> String {
+    match error.as_database_error() {
+        Some(error) => error.message().into(),
+        None => error.to_string(),
     }
 }
 
@@ -424,8 +452,8 @@ fn failure(place: &str, error: Error) -> StoreError {
 fn connect_failure(url: &str, place: &str, error: Error) -> StoreError {
     let state = error.as_database_error().and_then(|error| error.code()).unwrap_or_default().into_owned();
     match state.as_str() {
-        state if state.starts_with("28") => refuse(url, &format!("the server refused the sign-in ({error})")),
-        "3D000" => refuse(url, &format!("there is no such database ({error}); create it first")),
+        state if state.starts_with("28") => refuse(url, &format!("the server refused the sign-in ({})", said(&error))),
+        "3D000" => refuse(url, &format!("{}; create it first", said(&error))),
         _ => failure(place, error),
     }
 }
@@ -435,6 +463,6 @@ fn commit_failure(place: &str, error: Error) -> StoreError {
     let state = error.as_database_error().and_then(|error| error.code()).unwrap_or_default().into_owned();
     match ["23", "25", "40", "53"].iter().any(|class| state.starts_with(class)) {
         true => failure(place, error),
-        false => StoreError::CommitUnknown(format!("PostgreSQL at {place}: {error}")),
+        false => StoreError::CommitUnknown(format!("PostgreSQL at {place}: {}", said(&error))),
     }
 }

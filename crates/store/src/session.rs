@@ -21,14 +21,12 @@ pub(crate) trait Backend: Send + Sync + 'static {
     /// Its transactions.
     type Link: Link;
 
-    /// Locks the workspaces of group `$1` until the transaction ends: rows of (workspace, format, least writer).
-    const LOCK: &'static str;
-
     /// Opens a transaction for reading.
     fn read(&self) -> impl Future<Output = Result<Self::Link, StoreError>> + Send;
 
-    /// Opens a transaction for writing.
-    fn write(&self) -> impl Future<Output = Result<Self::Link, StoreError>> + Send;
+    /// Opens a transaction for writing that holds the lock of a group, and answers the group's workspaces: rows of
+    /// (workspace, format, least writer).
+    fn write(&self, group: Value<'_>) -> impl Future<Output = Result<(Self::Link, Vec<Row>), StoreError>> + Send;
 
     /// See [`Store::watch`].
     fn watch(&self) -> watch::Receiver<u64>;
@@ -53,19 +51,17 @@ impl<B: Backend> Store for Kept<B> {
         if Session::new(self.0.read().await?).is_open(workspace).await? {
             return Ok(());
         }
-        let mut session = Session::new(self.0.write().await?);
-        session.lock::<B>(&workspace.group).await?;
+        let mut session = self.lock(&workspace.group).await?;
         session.open(workspace).await?;
         session.link.commit().await
     }
 
     async fn begin(&self, group: &str) -> Result<Box<dyn Transaction>, StoreError> {
-        let mut session = Session::new(self.0.write().await?);
-        session.lock::<B>(group).await?;
-        if session.locked.is_empty() {
-            return Err(StoreError::Missing(format!("lock group `{group}`")));
+        let session = self.lock(group).await?;
+        match session.locked.is_empty() {
+            false => Ok(Box::new(session)),
+            true => Err(StoreError::Missing(format!("lock group `{group}`"))),
         }
-        Ok(Box::new(session))
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
@@ -82,6 +78,19 @@ impl<B: Backend> Store for Kept<B> {
 
     async fn close(&self) {
         self.0.close().await;
+    }
+}
+
+impl<B: Backend> Kept<B> {
+    async fn lock(&self, group: &str) -> Result<Session<B::Link>, StoreError> {
+        let (link, rows) = self.0.write(Value::owned(found_by(group))).await?;
+        let mut session = Session::new(link);
+        for row in rows {
+            let [workspace, format, least_writer] = row.columns()?;
+            check_format(format.into_number()?, least_writer.into_number()?)?;
+            session.locked.push(workspace.into_text()?);
+        }
+        Ok(session)
     }
 }
 
@@ -115,15 +124,6 @@ impl<L: Link> Session<L> {
                 "an earlier call of this transaction failed, nothing of it was kept; begin another".into(),
             )),
         }
-    }
-
-    async fn lock<B: Backend>(&mut self, group: &str) -> Result<(), StoreError> {
-        for row in self.fetch(B::LOCK, vec![Value::owned(found_by(group))]).await? {
-            let [workspace, format, least_writer] = row.columns()?;
-            check_format(format.into_number()?, least_writer.into_number()?)?;
-            self.locked.push(workspace.into_text()?);
-        }
-        Ok(())
     }
 
     async fn is_open(&mut self, workspace: &NewWorkspace) -> Result<bool, StoreError> {

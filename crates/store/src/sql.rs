@@ -18,16 +18,16 @@ pub(crate) const ALSO_SLOTS: usize = 5;
 /// $1 workspace; slots of (kind, id).
 pub(crate) const DOCUMENTS: &str = "
     SELECT d.kind, d.id, d.version, d.body
-    FROM (VALUES ($2, $3), ($4, $5), ($6, $7), ($8, $9), ($10, $11), ($12, $13), ($14, $15), ($16, $17)) k
+    FROM (VALUES ($2, $3), ($4, $5), ($6, $7), ($8, $9), ($10, $11), ($12, $13), ($14, $15), ($16, $17)) given
     CROSS JOIN documents d
-    WHERE d.workspace = $1 AND d.kind = k.column1 AND d.id = k.column2";
+    WHERE d.workspace = $1 AND d.kind = given.column1 AND d.id = given.column2";
 
 /// $1 workspace; slots of digests.
 pub(crate) const BLOBS: &str = "
     SELECT b.digest, b.salt, b.bytes
-    FROM (VALUES ($2), ($3), ($4), ($5), ($6), ($7), ($8), ($9)) k
+    FROM (VALUES ($2), ($3), ($4), ($5), ($6), ($7), ($8), ($9)) given
     CROSS JOIN blobs b
-    WHERE b.workspace = $1 AND b.digest = k.column1 AND b.salt IS NOT NULL AND b.bytes IS NOT NULL";
+    WHERE b.workspace = $1 AND b.digest = given.column1 AND b.salt IS NOT NULL AND b.bytes IS NOT NULL";
 
 /// What [`SELECT`] and [`COUNT`] find by: $1 workspace, $2 kind, $3 index, $4 value; slots of (index, value), an
 /// empty index where unused.
@@ -107,6 +107,9 @@ pub(crate) const OPEN_JOURNAL: &str = "
     INSERT INTO journals (workspace, name, epoch_id, head_sequence, head_hash) VALUES ($1, $2, $3, 0, $4)
     ON CONFLICT (workspace, name) DO NOTHING";
 
+/// The format of the tables, and the least writer.
+pub(crate) const FORMAT: &str = "SELECT format, least_writer FROM bailiwick";
+
 /// Gives up what a failed command wrote; the transaction goes on.
 pub(crate) const UNDO: &str = "ROLLBACK TO SAVEPOINT command";
 
@@ -116,13 +119,16 @@ pub(crate) mod sqlite {
     /// Starts a read; the moment it shows is that of its first statement.
     pub(crate) const BEGIN_READ: &str = "BEGIN DEFERRED";
 
-    /// Starts a write: takes the one write lock of the file, and sets the mark that [`UNDO`](super::UNDO) returns to.
-    pub(crate) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE; SAVEPOINT command";
+    /// Starts a write: takes the one write lock of the file, sets the mark that [`UNDO`](super::UNDO) returns to, and
+    /// answers the workspaces of group $1 with what is needed to write here.
+    pub(crate) const BEGIN_WRITE: &str = "
+        BEGIN IMMEDIATE;
+        SAVEPOINT command;
+        SELECT w.id, b.format, b.least_writer FROM bailiwick b CROSS JOIN workspaces w WHERE w.lock_group = $1";
 
-    /// The workspaces of group $1, and what is needed to write here.
-    pub(crate) const LOCK: &str = "
-        SELECT w.id, b.format, b.least_writer FROM bailiwick b CROSS JOIN workspaces w
-        WHERE w.lock_group = $1 ORDER BY w.id";
+    pub(crate) const COMMIT: &str = "COMMIT";
+
+    pub(crate) const ROLLBACK: &str = "ROLLBACK";
 
     /// Changes whenever another connection has committed.
     pub(crate) const DATA_VERSION: &str = "PRAGMA data_version";
@@ -149,20 +155,20 @@ pub(crate) mod sqlite {
         () => {
             "
     UPDATE journals
-    SET head_sequence = h.column2, head_hash = h.column3, last_at = coalesce(h.column4, last_at)
-    FROM (VALUES (?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?)) h
-    WHERE workspace = h.column1 AND name = h.column5 AND head_sequence = h.column6 AND head_hash = h.column7
+    SET head_sequence = given.column2, head_hash = given.column3, last_at = coalesce(given.column4, last_at)
+    FROM (VALUES (?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?)) given
+    WHERE workspace = given.column1 AND name = given.column5 AND head_sequence = given.column6 AND head_hash = given.column7
     RETURNING 1;
     INSERT INTO entries (workspace, journal, sequence, id, kind, entity_id, actor, occurred_at, preimage, hash)
     SELECT * FROM (VALUES
         (?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
         (?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
         (?, ?, ?, ?, ?, ?, ?, ?, ?, ?),
-        (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)) WHERE column1 IS NOT NULL;
+        (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)) given WHERE column1 IS NOT NULL;
     DELETE FROM documents WHERE (workspace, kind, id) IN (VALUES (?, ?, ?), (?, ?, ?));
     INSERT INTO documents (workspace, kind, id, version, body)
     SELECT * FROM (VALUES
-        (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?)) WHERE column1 IS NOT NULL
+        (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?), (?, ?, ?, ?, ?)) given WHERE column1 IS NOT NULL
     ON CONFLICT (workspace, kind, id) DO UPDATE SET version = excluded.version, body = excluded.body;
     DELETE FROM index_entries WHERE (workspace, kind, name, value, sort, id) IN (VALUES
         (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?),
@@ -170,13 +176,13 @@ pub(crate) mod sqlite {
     INSERT INTO index_entries (workspace, kind, name, value, sort, id)
     SELECT * FROM (VALUES
         (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?),
-        (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?)) WHERE column1 IS NOT NULL
+        (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?)) given WHERE column1 IS NOT NULL
     ON CONFLICT DO NOTHING;
     INSERT INTO blobs (workspace, digest, salt, bytes)
-    SELECT * FROM (VALUES (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?)) WHERE column1 IS NOT NULL
+    SELECT * FROM (VALUES (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?), (?, ?, ?, ?)) given WHERE column1 IS NOT NULL
     ON CONFLICT (workspace, digest) DO NOTHING;
     INSERT INTO receipts (workspace, name, command, reply, at)
-    SELECT * FROM (VALUES (?, ?, ?, ?, ?)) WHERE column1 IS NOT NULL;"
+    SELECT * FROM (VALUES (?, ?, ?, ?, ?)) given WHERE column1 IS NOT NULL;"
         };
     }
 
@@ -219,9 +225,6 @@ pub(crate) mod postgres {
 
     /// Lets one process after the other look for tables and make them.
     pub(crate) const LOCK_MIGRATION: &str = "SELECT pg_advisory_xact_lock(1111574860)";
-
-    /// The format of the tables.
-    pub(crate) const FORMAT: &str = "SELECT format, least_writer FROM bailiwick";
 
     /// The tables of the schema that have names of ours. The catalogue is read, not `to_regclass`: that one answers
     /// from a cache which may not know yet what another process has just made.
@@ -279,4 +282,58 @@ pub(crate) mod postgres {
         SELECT $1, * FROM unnest($36::bytea[], $37::bytea[], $38::bytea[], $39::bigint[])
     )
     SELECT count(*), pg_notify('bailiwick', current_schema()) IS NULL FROM moved";
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::{AssertSqlSafe, Connection, Row, SqliteConnection, query, raw_sql};
+
+    use super::*;
+
+    /// A database with the tables and no statistics, as a new one is.
+    async fn empty() -> SqliteConnection {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+        raw_sql(include_str!("migrations/sqlite/0001.sql")).execute(&mut connection).await.unwrap();
+        connection
+    }
+
+    /// The steps by which SQLite would run each statement of a text.
+    async fn plans(text: &str) -> Vec<String> {
+        let mut connection = empty().await;
+        let mut steps = Vec::new();
+        for statement in text.split(';').filter(|statement| !statement.trim().is_empty()) {
+            let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}"));
+            for row in query(explain).fetch_all(&mut connection).await.unwrap() {
+                steps.push(row.get::<String, _>("detail"));
+            }
+        }
+        steps
+    }
+
+    #[tokio::test]
+    async fn no_statement_scans_a_table_or_sorts() {
+        let reads = [DOCUMENTS, BLOBS, SELECT, COUNT, DUE, NEXT_DUE, HEAD, ENTRIES, RECEIPT, ALL_DOCUMENTS, NEIGHBOURS];
+        let writes = [JOURNALS, OPEN_WORKSPACE, OPEN_JOURNAL, sqlite::BEGIN_WRITE, sqlite::WRITE, sqlite::WRITE_MORE];
+        for text in reads.into_iter().chain(writes) {
+            for step in plans(text).await {
+                // The rows given and the table of one row may be walked through.
+                let is_given = step.contains("VALUES CLAUSE")
+                    || ["SCAN b", "SCAN given", "SCAN CONSTANT ROW"].contains(&step.as_str());
+                assert!(!step.contains("SCAN") || is_given, "{step} in {text}");
+                assert!(!step.contains("TEMP B-TREE") && !step.contains("AUTOMATIC"), "{step} in {text}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn selections_walk_the_index_and_look_further_entries_up_by_document() {
+        let steps = plans(SELECT).await;
+        let walk = "SEARCH i USING PRIMARY KEY (workspace=? AND kind=? AND name=? AND value=? AND (sort,id)>(?,?))";
+        let further = "SEARCH a USING COVERING INDEX index_entries_by_document \
+            (workspace=? AND kind=? AND id=? AND name=? AND value=?)";
+        assert_eq!(steps.iter().filter(|step| *step == walk).count(), 1, "{steps:#?}");
+        assert_eq!(steps.iter().filter(|step| *step == further).count(), ALSO_SLOTS, "{steps:#?}");
+        let due = "SEARCH index_entries USING COVERING INDEX index_entries_due (workspace=? AND sort<?)";
+        assert_eq!(plans(DUE).await, [due]);
+    }
 }

@@ -35,33 +35,47 @@ pub(super) fn is_busy(error: &Error) -> bool {
     matches!(primary(error), Some(code::BUSY | code::LOCKED))
 }
 
+/// Whether the file contradicts itself.
+pub(super) fn is_malformed(error: &Error) -> bool {
+    primary(error) == Some(code::CORRUPT)
+}
+
 /// What a failure means.
 pub(super) fn failure(path: &Path, error: Error) -> StoreError {
     let at = path.display();
+    let said = said(&error);
     match primary(&error) {
         Some(code::BUSY | code::LOCKED) => StoreError::Unavailable(format!(
-            "another process holds the lock of `{at}` ({error}); end it or wait, then try again"
+            "another process holds the lock of `{at}` ({said}); end it or wait, then try again"
         )),
         Some(code::READONLY) => StoreError::NotWritable(format!(
-            "`{at}` or its folder is read-only ({error}); give this user write access to both"
+            "`{at}` or its folder is read-only ({said}); give this user write access to both"
         )),
         Some(code::CANTOPEN) => StoreError::NotWritable(format!(
-            "`{at}` or a file beside it can't be opened ({error}); give this user write access to its folder"
+            "`{at}` or a file beside it can't be opened ({said}); give this user write access to its folder"
         )),
         Some(code::FULL) => StoreError::NotWritable(format!(
-            "there is no room left for `{at}` ({error}); free some space or raise the size limit"
+            "there is no room left for `{at}` ({said}); free some space or raise the size limit"
         )),
         Some(code::IOERR) => StoreError::NotWritable(format!(
-            "the system failed to read or write `{at}` ({error}); check the disk and the space left"
+            "the system failed to read or write `{at}` ({said}); check the disk and the space left"
         )),
-        Some(code::CORRUPT) => StoreError::Damaged(format!("`{at}` is malformed ({error}); restore a backup")),
+        Some(code::CORRUPT) => StoreError::Damaged(format!("`{at}` is malformed ({said}); restore a backup")),
         Some(code::NOTADB) => StoreError::Foreign(format!("`{at}` is not a SQLite database; name another file")),
         Some(code::CONSTRAINT) if extended(&error) == Some(code::FOREIGN_KEY) => {
             StoreError::Missing("workspace, journal or document that was referred to".into())
         }
-        Some(code::CONSTRAINT) => StoreError::Conflict(format!("what is written exists already ({error})")),
-        Some(_) => StoreError::Damaged(format!("`{at}` refused a statement ({error})")),
+        Some(code::CONSTRAINT) => StoreError::Conflict(format!("what is written exists already ({said})")),
+        Some(_) => StoreError::Damaged(format!("`{at}` refused a statement ({said})")),
         None => connection(path, error),
+    }
+}
+
+/// An error in SQLite's own words.
+fn said(error: &Error) -> String {
+    match (error.as_database_error(), extended(error)) {
+        (Some(error), Some(code)) => format!("{}, code {code}", error.message()),
+        _ => error.to_string(),
     }
 }
 
@@ -81,6 +95,6 @@ fn connection(path: &Path, error: Error) -> StoreError {
 pub(super) fn commit_failure(path: &Path, error: Error) -> StoreError {
     match primary(&error) {
         Some(code::BUSY | code::LOCKED | code::READONLY | code::FULL | code::CONSTRAINT) => failure(path, error),
-        _ => StoreError::CommitUnknown(format!("`{}`: {error}", path.display())),
+        _ => StoreError::CommitUnknown(format!("`{}`: {}", path.display(), said(&error))),
     }
 }

@@ -12,8 +12,9 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection, Error, Row, query, raw_sql};
 use tokio::time::{Instant, sleep};
 
-use super::failure::{failure, is_busy};
-use crate::{FORMAT, StoreError};
+use super::failure::{failure, is_busy, is_malformed};
+use crate::session::check_format;
+use crate::{FORMAT, StoreError, sql};
 
 /// Marks a database as Bailiwick's: `BAIL`.
 const APPLICATION_ID: i32 = 0x4241_494c;
@@ -122,14 +123,25 @@ fn effective_user() -> Option<u32> {
 
 /// Refuses, without touching it, a file that is another program's, or that a newer Bailiwick wrote.
 pub(super) async fn identify(path: &Path) -> Result<(), StoreError> {
-    let options = SqliteConnectOptions::new().filename(path).read_only(true).immutable(true);
-    let mut connection = options.disable_statement_logging().connect().await.map_err(|error| failure(path, error))?;
-    let identity = Identity::read(&mut connection).await.map_err(|error| failure(path, error))?;
-    connection.close().await.map_err(|error| failure(path, error))?;
     let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-    // What stands beside the file was not read, and could hold another program's tables.
-    let is_complete = length(path) == 0 || ["-wal", "-journal"].iter().all(|suffix| length(&beside(path, suffix)) == 0);
-    if identity.is_new() && is_complete { Ok(()) } else { identity.check(path) }
+    let (file, wal, journal) = (length(path), length(&beside(path, "-wal")), length(&beside(path, "-journal")));
+    match read_file_alone(path).await {
+        // What is in the WAL was not read, and could be another program's tables.
+        Ok(identity) if identity.is_new() && (file == 0 || wal == 0) => Ok(()),
+        Ok(identity) => identity.check(path),
+        // Somebody is writing, or stopped half-way. What the file is will show when the journal is seen to.
+        Err(error) if is_malformed(&error) && journal > 0 => Ok(()),
+        Err(error) => Err(failure(path, error)),
+    }
+}
+
+/// What the file says without looking at what is beside it, and without a lock.
+async fn read_file_alone(path: &Path) -> Result<Identity, Error> {
+    let options = SqliteConnectOptions::new().filename(path).read_only(true).immutable(true);
+    let mut connection = options.disable_statement_logging().connect().await?;
+    let identity = Identity::read(&mut connection).await?;
+    connection.close().await?;
+    Ok(identity)
 }
 
 /// What a database says about itself.
@@ -143,7 +155,11 @@ impl Identity {
     async fn read(connection: &mut SqliteConnection) -> Result<Self, Error> {
         let application = query("PRAGMA application_id").fetch_one(&mut *connection).await?.try_get(0)?;
         let version = query("PRAGMA user_version").fetch_one(&mut *connection).await?.try_get(0)?;
-        let objects = query("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *connection).await?.try_get(0)?;
+        let objects = match application {
+            0 => query("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *connection).await?.try_get(0)?,
+            // Somebody's in any case.
+            _ => 0,
+        };
         Ok(Self { application, version, objects })
     }
 
@@ -236,6 +252,10 @@ async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), F
         }
         transaction.commit().await?;
     }
+    let row = query(sql::FORMAT).fetch_one(&mut *connection).await?;
+    // Negative numbers are nobody's; they are refused like those from far ahead.
+    let number = |column: usize| row.try_get(column).map(|number: i64| u64::try_from(number).unwrap_or(u64::MAX));
+    check_format(number(0)?, number(1)?)?;
     let mode: String = query("PRAGMA journal_mode = WAL").fetch_one(&mut *connection).await?.try_get(0)?;
     match mode.as_str() {
         "wal" => Ok(()),
@@ -248,6 +268,7 @@ async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), F
 
 /// Fails if the database can only be read. That somebody else is writing is fine.
 async fn check_writable(connection: &mut SqliteConnection) -> Result<(), Error> {
+    raw_sql("PRAGMA busy_timeout = 0").execute(&mut *connection).await?;
     match connection.begin_with("BEGIN IMMEDIATE").await {
         Ok(transaction) => transaction.rollback().await,
         Err(error) if is_busy(&error) => Ok(()),

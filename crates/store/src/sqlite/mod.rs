@@ -16,10 +16,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bailiwick_core::time::Millis;
-use sqlx::pool::PoolOptions;
+use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteConnection, SqlitePool, SqliteRow, SqliteSynchronous};
 use sqlx::{Arguments, ConnectOptions, Connection, Error, Row as _, TypeInfo, ValueRef, query, query_with};
 use tempfile::TempDir;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
@@ -43,8 +44,6 @@ const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How many reads run at once.
 const READERS: u32 = 4;
-
-type Transaction = sqlx::Transaction<'static, sqlx::Sqlite>;
 
 /// A SQLite database.
 pub(crate) struct Sqlite {
@@ -87,10 +86,12 @@ impl Sqlite {
         let connect = place.connect_options(options);
         file::initialise(&place.path, &connect, options.lock_timeout.saturating_mul(3)).await?;
         let bell = Arc::new(Bell::new());
-        let reading = connect.clone().read_only(true).busy_timeout(options.lock_timeout);
+        let reading = connect.clone().read_only(true);
+        // Once connected, the writer does its own waiting. The last pragma is set last.
+        let writing = connect.pragma("busy_timeout", "0");
         let listener = tokio::spawn(listen(bell.clone(), reading.clone()));
         Ok(Self {
-            writer: pool(1).connect_lazy_with(connect),
+            writer: pool(1).connect_lazy_with(writing),
             readers: pool(READERS).connect_lazy_with(reading),
             place,
             clock: options.clock.clone().unwrap_or_else(|| Arc::new(crate::SystemClock)),
@@ -100,8 +101,11 @@ impl Sqlite {
         })
     }
 
-    fn link(&self, transaction: Transaction) -> SqliteLink {
-        SqliteLink { transaction, place: self.place.clone(), clock: self.clock.clone(), bell: self.bell.clone() }
+    /// A connection on which a transaction is about to begin.
+    async fn link(&self, pool: &SqlitePool) -> Result<SqliteLink, StoreError> {
+        let connection = pool.acquire().await.map_err(|error| self.place.failure(error))?;
+        let (place, clock, bell) = (self.place.clone(), self.clock.clone(), self.bell.clone());
+        Ok(SqliteLink { connection: Some(connection), place, clock, bell })
     }
 }
 
@@ -115,8 +119,10 @@ impl Place {
             .filename(&self.path)
             .foreign_keys(true)
             .synchronous(synchronous)
-            .busy_timeout(Duration::ZERO)
+            .busy_timeout(options.lock_timeout)
             .pragma("trusted_schema", "OFF")
+            // Each command runs under a savepoint; what it would need to go back should not visit the disk.
+            .pragma("temp_store", "MEMORY")
             .thread_name(|number| format!("bailiwick-sqlite-{number}"))
             .disable_statement_logging();
         match options.size_limit_bytes {
@@ -136,25 +142,23 @@ fn pool(connections: u32) -> PoolOptions<sqlx::Sqlite> {
         .max_lifetime(None)
         .idle_timeout(None)
         .test_before_acquire(false)
-        // A full disk makes SQLite roll back by itself; sqlx then believes in a transaction that is no more.
-        .before_acquire(|connection: &mut SqliteConnection, _| Box::pin(async { Ok(!connection.is_in_transaction()) }))
 }
 
 impl Backend for Sqlite {
     type Link = SqliteLink;
 
-    const LOCK: &'static str = sql::LOCK;
-
     async fn read(&self) -> Result<SqliteLink, StoreError> {
-        let transaction = self.readers.begin_with(sql::BEGIN_READ).await;
-        transaction.map(|transaction| self.link(transaction)).map_err(|error| self.place.failure(error))
+        let mut link = self.link(&self.readers).await?;
+        link.run(sql::BEGIN_READ, Vec::new()).await.map_err(|error| self.place.failure(error))?;
+        Ok(link)
     }
 
-    async fn write(&self) -> Result<SqliteLink, StoreError> {
+    async fn write(&self, group: Value<'_>) -> Result<(SqliteLink, Vec<Row>), StoreError> {
         let deadline = Instant::now() + self.lock_timeout;
+        let mut link = self.link(&self.writer).await?;
         loop {
-            match self.writer.begin_with(sql::BEGIN_WRITE).await {
-                Ok(transaction) => return Ok(self.link(transaction)),
+            match link.run(sql::BEGIN_WRITE, vec![group.clone()]).await {
+                Ok(workspaces) => return Ok((link, workspaces)),
                 Err(error) if failure::is_busy(&error) && Instant::now() < deadline => sleep(LOCK_PAUSE).await,
                 Err(error) => return Err(self.place.failure(error)),
             }
@@ -227,12 +231,45 @@ async fn data_version(connection: &mut Option<SqliteConnection>, options: &Sqlit
     query(sql::DATA_VERSION).fetch_one(connection).await?.try_get(0)
 }
 
-/// An open transaction.
+/// A connection with an open transaction.
 pub(crate) struct SqliteLink {
-    transaction: Transaction,
+    /// `None` when the transaction has ended
+    connection: Option<PoolConnection<sqlx::Sqlite>>,
     place: Place,
     clock: Arc<dyn Clock>,
     bell: Arc<Bell>,
+}
+
+impl SqliteLink {
+    async fn run(&mut self, sql: &'static str, values: Vec<Value<'_>>) -> Result<Vec<Row>, Error> {
+        let mut parameters = Parameters::default();
+        values.into_iter().for_each(|value| parameters.add(value));
+        self.run_with(sql, parameters).await?.iter().map(decode).collect()
+    }
+
+    async fn run_with(&mut self, sql: &'static str, parameters: Parameters) -> Result<Vec<SqliteRow>, Error> {
+        let connection = self.connection.as_deref_mut().ok_or(Error::PoolClosed)?;
+        query_with(sql, parameters.0).fetch_all(connection).await
+    }
+}
+
+impl Drop for SqliteLink {
+    /// Rolls back what was not committed, so that others need not wait for the lock.
+    fn drop(&mut self) {
+        let Some(mut connection) = self.connection.take() else { return };
+        match Handle::try_current() {
+            Ok(runtime) => {
+                runtime.spawn(async move {
+                    if query(sql::ROLLBACK).execute(&mut *connection).await.is_err() {
+                        // SQLite has rolled back by itself, or worse.
+                        connection.close_on_drop();
+                    }
+                });
+            }
+            // A connection that goes rolls back as well.
+            Err(_) => drop(connection.detach()),
+        }
+    }
 }
 
 impl Link for SqliteLink {
@@ -241,19 +278,14 @@ impl Link for SqliteLink {
     }
 
     async fn fetch(&mut self, sql: &'static str, values: Vec<Value<'_>>) -> Result<Vec<Row>, StoreError> {
-        let mut parameters = Parameters::default();
-        values.into_iter().for_each(|value| parameters.add(value));
-        let rows = query_with(sql, parameters.0).fetch_all(&mut *self.transaction).await;
-        let rows = rows.map_err(|error| self.place.failure(error))?;
-        rows.iter().map(|row| decode(row).map_err(|error| self.place.failure(error))).collect()
+        self.run(sql, values).await.map_err(|error| self.place.failure(error))
     }
 
     async fn write(&mut self, mut rows: Rows<'_>) -> Result<usize, StoreError> {
         let mut moved = 0;
         let mut sql = sql::WRITE;
         loop {
-            let parameters = take_round(&mut rows);
-            let answer = query_with(sql, parameters.0).fetch_all(&mut *self.transaction).await;
+            let answer = self.run_with(sql, take_round(&mut rows)).await;
             moved += answer.map_err(|error| self.place.failure(error))?.len();
             if rows.is_empty() {
                 return Ok(moved);
@@ -263,14 +295,16 @@ impl Link for SqliteLink {
     }
 
     async fn undo(&mut self) -> Result<(), StoreError> {
-        let undone = query(crate::sql::UNDO).execute(&mut *self.transaction).await;
-        undone.map(|_| ()).map_err(|error| self.place.failure(error))
+        self.fetch(crate::sql::UNDO, Vec::new()).await.map(|_| ())
     }
 
-    async fn commit(self) -> Result<(), StoreError> {
-        let committed = self.transaction.commit().await;
+    async fn commit(mut self) -> Result<(), StoreError> {
+        let committed = self.run(sql::COMMIT, Vec::new()).await;
+        if committed.is_ok() {
+            self.connection = None;
+        }
         self.bell.ring();
-        committed.map_err(|error| failure::commit_failure(&self.place.path, error))
+        committed.map(|_| ()).map_err(|error| failure::commit_failure(&self.place.path, error))
     }
 }
 

@@ -14,7 +14,7 @@ use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
 
 /// Names a PostgreSQL server to test on; each test makes a schema there and drops it.
-const POSTGRES: &str = "BAILIWICK_POSTGRES_URL";
+pub(crate) const POSTGRES: &str = "BAILIWICK_POSTGRES_URL";
 
 /// A new, empty place for a store.
 pub(crate) struct Place {
