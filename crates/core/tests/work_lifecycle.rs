@@ -179,6 +179,7 @@ fn create_refuses() {
     let mut world = in_state(State::Offered);
     assert_eq!(world.refused("m", "create", ORDER), "ALREADY_EXISTS");
     assert_eq!(world.refused(" ", "create", &ORDER.replace(r#""o""#, r#""p""#)), "BAD_REQUEST");
+    assert_eq!(world.refused("desk", "create", &ORDER.replace(r#""o""#, r#""p""#)), "FORBIDDEN", "nobody is the desk");
 }
 
 #[test]

@@ -102,8 +102,7 @@ impl Server {
 
     /// The newer revision has no handshake, so each result says who gave it.
     fn signature(&self, context: &RequestContext<RoleServer>) -> Option<MetaObject> {
-        let newer = context.protocol_version().is_some_and(|version| !version.has_initialize());
-        let info = serde_json::to_value(&self.shared.config.server_info).ok().filter(|_| newer)?;
+        let info = serde_json::to_value(&self.shared.config.server_info).ok().filter(|_| is_newer(context))?;
         Some(MetaObject([(SERVER_INFO.to_owned(), info)].into_iter().collect()))
     }
 }
@@ -165,14 +164,22 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        const SERVED: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+        const SERVED: [&str; 3] = ["server/discover", "tools/list", "tools/call"];
+        // The newer revision has no handshake and no ping.
+        const SERVED_OLDER: [&str; 2] = ["initialize", "ping"];
         let method = request.method;
-        if SERVED.contains(&method.as_str()) {
+        let served_older = !is_newer(&context) && SERVED_OLDER.contains(&method.as_str());
+        if served_older || SERVED.contains(&method.as_str()) {
             let message = format!("the params of `{method}` are missing or not of the form that the protocol states");
             return Err(ErrorData::invalid_params(message, None));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method {}", quoted(&method)), None))
     }
+}
+
+/// Whether a request speaks a revision without a handshake.
+fn is_newer(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| !version.has_initialize())
 }

@@ -12,13 +12,13 @@ use super::record::{OrderRecord, ReportRecord, index};
 use super::report::check_own_cost;
 use super::sub_order::check_child_budgets;
 use super::{
-    Action, Event, Finding, Role, State, effect_references, has_invalid, import, items, next_state, order_spec_for,
+    Action, Event, Finding, Kind, Role, State, effect_references, has_invalid, import, items, next_state, order_spec_for,
     quoted, reply, report_spec_for, text, validate_child_order, validate_order, validate_report,
 };
 use crate::heart::configuration::SelfReview;
 use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Number, Object, Value};
-use crate::principal::Established;
+use crate::principal::{DESK, Established};
 use crate::time;
 
 type Outcome = crate::heart::Outcome<Fact>;
@@ -37,8 +37,9 @@ pub(crate) fn decide(
     context: &Context<'_>,
     configuration: &Configuration,
 ) -> Result<Outcome, ViewError> {
-    let by_desk = matches!(command, Command::ExpireDue { .. } | Command::Import { .. });
-    if by_desk != (context.principal.established == Established::Desk) {
+    let for_desk = matches!(command, Command::ExpireDue { .. } | Command::Import { .. });
+    let by_desk = context.principal.established == Established::Desk;
+    if for_desk != by_desk || (context.principal.id == DESK) != by_desk {
         return Ok(forbidden("the desk acts for itself only, and nobody acts for the desk").into());
     }
     if context.principal.id.trim().is_empty() {
@@ -93,7 +94,7 @@ impl<'a> Turn<'a> {
     }
 
     fn expire(&mut self, note: String) {
-        let event = event(Action::Expire, State::Expired, crate::principal::DESK);
+        let event = event(Action::Expire, State::Expired, DESK);
         self.moved(Event { note: Some(note), ..event });
     }
 
@@ -163,7 +164,8 @@ pub(super) fn not_found(id: &str) -> Refusal {
 }
 
 fn invalid(what: &str, findings: &[Finding]) -> Refusal {
-    let (count, first) = (findings.len(), findings.first());
+    let broken = || findings.iter().filter(|finding| finding.kind == Kind::Invalid);
+    let (count, first) = (broken().count(), broken().next());
     let first = first.map_or_else(String::new, |f| format!("; first {} at `{}`: {}", f.rule, f.path, f.message));
     Refusal::new("VALIDATION_FAILED", format!("the {what} fails {count} check(s){first}"))
         .with("findings", findings.iter().map(Finding::to_value).collect::<Value>())
