@@ -122,8 +122,8 @@ pub(super) fn check_own_cost(report: &Value, order: &Value, held: &Totals) -> Ve
         };
         if spent <= limit && held > Number::Integer(0) && exceeds(sum(spent, held), limit) {
             let name = unit.as_str();
-            let message =
-                format!("spent {} {name} of {}, of which sub-orders hold {}", shown(spent), shown(limit), shown(held));
+            let (spent, held, limit) = (shown(spent), shown(held), shown(limit));
+            let message = format!("spent {spent} {name} and sub-orders hold {held}, together more than {limit}");
             findings.push(Finding::new(Rule::R13, format!("/cost/{name}"), message));
         }
     }

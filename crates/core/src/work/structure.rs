@@ -118,6 +118,15 @@ impl Checker {
                 }
             }
             (Shape::Record(record), Value::Object(object)) => self.record(object, record, place),
+            (Shape::Integer { least }, Value::Number(number)) => {
+                // Two keywords, of which a number such as 0.5 can break both.
+                if !number.is_integral() {
+                    self.wrong(value, shape, place);
+                }
+                if *number < Number::Integer(least) {
+                    self.wrong(value, shape, place);
+                }
+            }
             _ if fits(value, shape) => {}
             _ => self.wrong(value, shape, place),
         }
@@ -178,7 +187,6 @@ fn fits(value: &Value, shape: Shape) -> bool {
         (Shape::ToolPattern, Value::String(text)) => tools::is_pattern(text),
         (Shape::ToolName, Value::String(text)) => tools::is_name(text),
         (Shape::Amount, Value::Number(number)) => *number >= Number::Integer(0),
-        (Shape::Integer { least }, Value::Number(number)) => number.is_integral() && *number >= Number::Integer(least),
         _ => false,
     }
 }
