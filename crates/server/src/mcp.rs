@@ -15,6 +15,7 @@ use bailiwick_core::hash::hex;
 use bailiwick_core::json::{self, Object, ReadError, Value, write_compact};
 use bailiwick_mcp::{Identity, Server, Toolsets};
 use http_body_util::BodyExt;
+use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::tower::StreamableHttpService;
@@ -27,12 +28,19 @@ use crate::{Auth, body, rest};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
+/// The request that opens a conversation on the older wire.
+const INITIALIZE: &str = "initialize";
+
 /// The tool that waits for a change.
 const WAITING_TOOL: &str = "wait_for_update";
 
 /// JSON-RPC 2.0 §5.1.
 const PARSE_ERROR: i64 = -32_700;
 const INVALID_REQUEST: i64 = -32_600;
+const METHOD_NOT_FOUND: i64 = -32_601;
+
+/// Where a request of the newer wire says which revision it speaks.
+const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// The MCP endpoint.
 #[derive(Clone)]
@@ -48,7 +56,17 @@ struct Message<'a> {
     method: &'a str,
     /// The tool that is called, if it is one of ours
     tool: Option<&'a str>,
+    wire: Wire,
     id: Value,
+}
+
+/// Which of the two wires a message is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wire {
+    /// Opened by `initialize`
+    Older,
+    /// Each request says for itself which revision it speaks
+    Newer,
 }
 
 impl Endpoint {
@@ -80,6 +98,9 @@ impl Endpoint {
             Err(error) => return Ok(unreadable(&error)),
         };
         let message = self.look_at(&value);
+        if message.method == INITIALIZE && message.wire == Wire::Newer {
+            return Ok(error(StatusCode::NOT_FOUND, message.id, METHOD_NOT_FOUND, "this revision has no `initialize`"));
+        }
         let waiting = match message.tool {
             Some(WAITING_TOOL) => Some(ticket.wait(&self.app)?),
             _ => None,
@@ -91,17 +112,22 @@ impl Endpoint {
 
     fn look_at<'a>(&self, value: &'a Value) -> Message<'a> {
         let method = value.get("method").and_then(Value::as_str).unwrap_or_default();
-        let name = value.get("params").and_then(|params| params.get("name")?.as_str());
+        let params = value.get("params");
+        let name = params.and_then(|params| params.get("name")?.as_str());
         let tool = name.filter(|name| method == "tools/call" && self.tools.iter().any(|tool| tool == name));
-        Message { method, tool, id: value.get("id").cloned().unwrap_or(Value::Null) }
+        let revision = params.and_then(|params| params.get("_meta")?.get(REVISION)?.as_str());
+        let newer = revision.is_some_and(|revision| revision >= ProtocolVersion::V_2026_07_28.as_str());
+        let wire = if newer { Wire::Newer } else { Wire::Older };
+        Message { method, tool, wire, id: value.get("id").cloned().unwrap_or(Value::Null) }
     }
 
     async fn finish(&self, message: &Message<'_>, mut response: Response) -> Result<Response, Problem> {
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             // The content type was right, so what is meant is that this JSON is no message.
-            return Ok(error(message.id.clone(), INVALID_REQUEST, "the body is no JSON-RPC request or notification"));
+            let said = "the body is no JSON-RPC request or notification";
+            return Ok(error(StatusCode::BAD_REQUEST, message.id.clone(), INVALID_REQUEST, said));
         }
-        if message.method == "initialize" && response.status() == StatusCode::OK {
+        if message.method == INITIALIZE && response.status() == StatusCode::OK {
             response.headers_mut().insert(SESSION_ID, session_id()?);
         }
         match message.tool {
@@ -177,14 +203,14 @@ fn session_id() -> Result<HeaderValue, Problem> {
 
 fn unreadable(cause: &ReadError) -> Response {
     let message = format!("the body is not JSON: line {} column {}: {}", cause.line, cause.column, cause.kind);
-    error(Value::Null, PARSE_ERROR, &message)
+    error(StatusCode::BAD_REQUEST, Value::Null, PARSE_ERROR, &message)
 }
 
-/// A JSON-RPC error with status 400.
-fn error(id: Value, code: i64, message: &str) -> Response {
+/// A JSON-RPC error.
+fn error(status: StatusCode, id: Value, code: i64, message: &str) -> Response {
     let error = Object::new().with("code", code).with("message", message);
     let body = Object::new().with("jsonrpc", "2.0").with("id", id).with("error", error);
-    rest::json_text(StatusCode::BAD_REQUEST, write_compact(&body.into()))
+    rest::json_text(status, write_compact(&body.into()))
 }
 
 #[cfg(test)]

@@ -129,6 +129,17 @@ async fn what_is_no_message_is_refused_as_one() {
 }
 
 #[tokio::test]
+async fn the_newer_wire_has_no_handshake() {
+    let server = start().await;
+    let params = json!({"protocolVersion": NEWER, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    for params in [params, json!({})] {
+        let refused = newer(&server, "initialize", params).by(MANAGER).send().await;
+        assert_eq!((refused.status.as_u16(), &refused.json()["error"]["code"]), (404, &json!(-32601)));
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn in_open_mode_a_tool_names_its_actor() {
     let server = start_open().await;
     let mut order = new_order();

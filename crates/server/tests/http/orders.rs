@@ -231,14 +231,16 @@ async fn two_hundred_agents_wait_while_others_act() {
     let id = server.order().await;
     let path = format!("/api/v1/orders/{id}?wait_after=1&timeout_s=50");
     let mut waiting = Vec::new();
-    for _ in 0..200 {
-        waiting.push(tokio::spawn(server.get(&path).by(WORKER).send()));
-        // So that no more than a few are still on their way in.
-        tokio::time::sleep(Duration::from_millis(2)).await;
+    while waiting.len() < 200 {
+        waiting.extend((0..25).map(|_| tokio::spawn(server.get(&path).by(WORKER).send())));
+        let all_wait = format!("bailiwick_waiting_calls {}\n", waiting.len());
+        within_reason(async {
+            while !server.get("/metrics").send().await.text().contains(&all_wait) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        })
+        .await;
     }
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let numbers = server.get("/metrics").send().await.text();
-    assert!(numbers.contains("bailiwick_waiting_calls 200"), "{numbers}");
     server.post(&format!("/api/v1/orders/{id}/accept"), json!({})).by(WORKER).send().await;
     for call in waiting {
         assert_eq!(within_reason(call).await.unwrap().json()["state"], "accepted");
