@@ -72,8 +72,10 @@ pub(crate) fn compile(schema: &Value) -> Result<Compiled, SchemaError> {
 #[derive(Default)]
 struct Compiler<'v> {
     nodes: Vec<Node>,
-    /// Which node stands for which value, by the value's address
-    visited: HashMap<*const Value, NodeId>,
+    /// For each node, its schema
+    values: Vec<&'v Value>,
+    /// What references are resolved with; made when the first one is, since most schemas have none
+    index: Option<Index>,
     /// Schemas that have a node and no keywords yet. A list rather than recursion: schemas may be nested deeply.
     waiting: Vec<Waiting<'v>>,
     /// For each node, where its schema stands
@@ -81,13 +83,21 @@ struct Compiler<'v> {
     /// The schema that is being compiled
     current: NodeId,
     resources: Vec<Found<'v>>,
-    by_uri: HashMap<String, ResourceId>,
     targets: Vec<NodeId>,
     /// References that are still to be resolved
     open: Vec<Open<'v>>,
     indexes: HashMap<*const Value, HashMap<&'v str, &'v Value>>,
     has_unevaluated: bool,
     has_dynamic: bool,
+}
+
+/// What references are resolved with.
+#[derive(Default)]
+struct Index {
+    /// Which node stands for which value, by the value's address
+    nodes: HashMap<*const Value, NodeId>,
+    /// The first resource with a URI
+    resources: HashMap<String, ResourceId>,
 }
 
 /// A resource while its references are not resolved.
@@ -176,25 +186,35 @@ impl<'v> Compiler<'v> {
     /// Makes a resource known; the first of a URI counts.
     fn resource(&mut self, uri: String, root: &'v Value) -> ResourceId {
         let id = self.resources.len();
-        self.by_uri.entry(uri.clone()).or_insert(id);
+        if let Some(index) = &mut self.index {
+            index.resources.entry(uri.clone()).or_insert(id);
+        }
         self.resources.push(Found { uri, root, anchors: BTreeMap::new(), dynamic_anchors: BTreeMap::new() });
         id
     }
 
     /// The node of a schema, which is compiled later unless it has been.
     fn schema(&mut self, value: &'v Value, resource: ResourceId, origin: Origin<'v>) -> Result<NodeId> {
-        if let Some(node) = self.visited.get(&std::ptr::from_ref(value)) {
-            return Ok(*node);
+        if let Some(node) = self.node_of(value) {
+            return Ok(node);
         }
         if !matches!(value, Value::Object(_) | Value::Bool(_)) {
             return self.fail(format!("{} is not a schema", article(value)));
         }
         let node = self.nodes.len();
-        self.visited.insert(std::ptr::from_ref(value), node);
+        if let Some(index) = &mut self.index {
+            index.nodes.insert(std::ptr::from_ref(value), node);
+        }
+        self.values.push(value);
         self.nodes.push(Node { resource, keywords: Vec::new() });
         self.origins.push(origin);
         self.waiting.push(Waiting { value, node, resource });
         Ok(node)
+    }
+
+    /// The node that a schema has already. Until references are resolved nothing is met twice.
+    fn node_of(&self, value: &Value) -> Option<NodeId> {
+        self.index.as_ref()?.nodes.get(&std::ptr::from_ref(value)).copied()
     }
 
     fn compile_waiting(&mut self) -> Result<()> {
@@ -252,7 +272,9 @@ impl<'v> Compiler<'v> {
         match self.resources.get_mut(parent) {
             Some(found) if std::ptr::eq(found.root, value) => {
                 found.uri.clone_from(&uri);
-                self.by_uri.entry(uri).or_insert(parent);
+                if let Some(index) = &mut self.index {
+                    index.resources.entry(uri).or_insert(parent);
+                }
                 Ok(parent)
             }
             _ => Ok(self.resource(uri, value)),
@@ -352,7 +374,10 @@ impl<'v> Compiler<'v> {
             "contains" => draft.contains = Some(self.subschema(name, value, resource)?),
             "minContains" => draft.min_contains = Some(self.count(name, value)?),
             "maxContains" => draft.max_contains = Some(self.count(name, value)?),
-            "properties" => draft.named = self.schemas_by_name(name, value, resource)?.into_iter().collect(),
+            "properties" => {
+                draft.named = self.schemas_by_name(name, value, resource)?;
+                draft.named.sort_unstable();
+            }
             "patternProperties" => {
                 let schemas = self.schemas_by_name(name, value, resource)?;
                 let with_pattern = |(source, node): (String, NodeId)| Ok((self.pattern(name, &source)?, node));
@@ -559,6 +584,9 @@ impl<'v> Compiler<'v> {
 
     /// Resolves all references, compiling what they lead to.
     fn resolve_references(&mut self) -> Result<()> {
+        if !self.open.is_empty() {
+            self.index = Some(self.make_index());
+        }
         while let Some(open) = self.open.pop() {
             let fail = |what: &str| {
                 Err(SchemaError {
@@ -592,6 +620,15 @@ impl<'v> Compiler<'v> {
         Ok(())
     }
 
+    fn make_index(&self) -> Index {
+        let nodes = self.values.iter().enumerate().map(|(node, value)| (std::ptr::from_ref(*value), node)).collect();
+        let mut resources = HashMap::new();
+        for (id, found) in self.resources.iter().enumerate() {
+            resources.entry(found.uri.clone()).or_insert(id);
+        }
+        Index { nodes, resources }
+    }
+
     /// A `$dynamicRef` is dynamic if its first target has a dynamic anchor of that name; else it is an ordinary one.
     fn settle_dynamic(&mut self, from: NodeId, target: usize, node: NodeId, text: &str) {
         let anchor = text.split_once('#').map_or("", |(_, fragment)| fragment);
@@ -614,7 +651,11 @@ impl<'v> Compiler<'v> {
     fn look_up(&mut self, text: &str, from: ResourceId) -> Result<Option<(&'v Value, ResourceId)>> {
         let base = self.resources.get(from).map_or("", |found| &found.uri);
         let (uri, fragment) = uri::resolve(base, text);
-        let resource = if uri == base { Some(from) } else { self.by_uri.get(&uri).copied() };
+        let resource = if uri == base {
+            Some(from)
+        } else {
+            self.index.as_ref().and_then(|index| index.resources.get(&uri)).copied()
+        };
         let Some(resource) = resource.map_or_else(|| self.load(&uri).transpose(), |id| Some(Ok(id))).transpose()?
         else {
             return Ok(None);
@@ -649,8 +690,8 @@ impl<'v> Compiler<'v> {
                 Value::Array(items) => items.get(parse_index(&token)?)?,
                 _ => return None,
             };
-            if let Some(node) = self.visited.get(&std::ptr::from_ref(value)) {
-                resource = self.nodes.get(*node)?.resource;
+            if let Some(node) = self.node_of(value) {
+                resource = self.nodes.get(node)?.resource;
             }
         }
         Some((value, resource))
@@ -686,7 +727,7 @@ struct Draft {
     contains: Option<NodeId>,
     min_contains: Option<u64>,
     max_contains: Option<u64>,
-    named: HashMap<String, NodeId>,
+    named: Vec<(String, NodeId)>,
     patterns: Vec<(Pattern, NodeId)>,
     additional: Option<Rest>,
     unevaluated_items: Option<Rest>,

@@ -484,7 +484,8 @@ impl Evaluator<'_> {
                 for (name, value) in object.iter() {
                     let mut is_known = false;
                     let member = inside(value, Place::Member(&place, name));
-                    if let Some(node) = named.get(name) {
+                    let known = named.binary_search_by(|(known, _)| known.as_str().cmp(name));
+                    if let Some((_, node)) = known.ok().and_then(|at| named.get(at)) {
                         is_known = true;
                         fits &= self.node(*node, member, None);
                     }

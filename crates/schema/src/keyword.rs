@@ -1,6 +1,6 @@
 //! What a compiled schema is made of.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use bailiwick_core::json::{Number, Value};
 
@@ -66,7 +66,8 @@ pub(crate) enum Keyword {
     DependentRequired(Vec<(String, Vec<String>)>),
     /// `properties`, `patternProperties` and `additionalProperties`
     Properties {
-        named: HashMap<String, NodeId>,
+        /// Sorted by name
+        named: Vec<(String, NodeId)>,
         patterns: Vec<(Pattern, NodeId)>,
         additional: Option<Rest>,
     },
