@@ -57,7 +57,8 @@ CREATE TABLE index_entries (
     PRIMARY KEY (workspace, kind, name, value, sort, id),
     FOREIGN KEY (workspace, kind, id) REFERENCES documents (workspace, kind, id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX index_entries_by_document ON index_entries (workspace, kind, id, name, value);
+-- Led by the id, so that no planner takes it for anything else than looking a document's entries up.
+CREATE INDEX index_entries_by_document ON index_entries (id, workspace, kind, name, value);
 CREATE INDEX index_entries_due ON index_entries (workspace, sort, kind, id) WHERE name = 'due';
 
 CREATE TABLE blobs (
