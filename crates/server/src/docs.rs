@@ -2,6 +2,7 @@
 //! document.
 
 mod page;
+mod published;
 
 use std::sync::Arc;
 
@@ -37,8 +38,10 @@ const TAGS: [(&str, &str); 4] = [
     ("operation", "For whoever runs the server"),
 ];
 
-/// Statuses that any operation under `/api/v1` may answer, besides its own.
-const ANY: [u16; 5] = [400, 401, 403, 500, 503];
+/// Statuses that any operation may answer: the request may be for another host, or from another page.
+const ANY: [u16; 2] = [400, 403];
+/// Further ones of any operation under `/api/v1`.
+const OF_REST: [u16; 3] = [401, 500, 503];
 /// Further ones of an operation that changes something.
 const OF_COMMANDS: [u16; 6] = [404, 408, 409, 413, 415, 422];
 
@@ -87,6 +90,9 @@ fn document() -> Value {
     document["tags"] = TAGS.iter().map(|(name, about)| json!({"name": name, "description": about})).collect();
     document["security"] = json!([{SCHEME: []}]);
     document["components"]["securitySchemes"] = json!({SCHEME: {"type": "http", "scheme": "bearer"}});
+    if let Some(shapes) = document["components"]["schemas"].as_object_mut() {
+        published::put_into(shapes);
+    }
     document["components"]["parameters"] = parameters();
     document["components"]["responses"] = problems();
     for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
@@ -115,7 +121,8 @@ fn parameters() -> Value {
 /// One response for each status that problems have.
 fn problems() -> Value {
     let mut responses = Map::new();
-    for code in Code::ALL {
+    // A known path and method never answer 405.
+    for code in Code::ALL.into_iter().filter(|code| *code != Code::MethodNotAllowed) {
         let codes: Vec<String> = Code::ALL
             .iter()
             .filter(|other| other.status() == code.status())
@@ -145,12 +152,13 @@ fn problem_name(status: u16) -> String {
 /// Adds to an operation what holds for all of its kind.
 fn complete(path: &str, method: &str, operation: &mut Value) {
     let changes = method == "post";
-    let mut statuses: Vec<u16> = match path {
-        "/healthz" => Vec::new(),
-        "/readyz" => [500, 503].into(),
-        "/metrics" => [401].into(),
-        _ => ANY.into(),
-    };
+    let mut statuses = Vec::from(ANY);
+    match path {
+        "/healthz" => {}
+        "/readyz" => statuses.extend([500, 503]),
+        "/metrics" => statuses.push(401),
+        _ => statuses.extend(OF_REST),
+    }
     match path {
         _ if changes => statuses.extend(OF_COMMANDS),
         "/api/v1/orders/{id}" => statuses.push(404),
@@ -161,6 +169,9 @@ fn complete(path: &str, method: &str, operation: &mut Value) {
         operation["responses"][status.to_string()] =
             json!({"$ref": format!("#/components/responses/{}", problem_name(status))});
     }
+    if operation["requestBody"]["content"]["application/json"]["schema"]["oneOf"].is_array() {
+        take_optional(&mut operation["requestBody"]);
+    }
     if path.starts_with(rest::ROOT) {
         let mut parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         parameters.push(json!({"$ref": "#/components/parameters/Actor"}));
@@ -168,5 +179,15 @@ fn complete(path: &str, method: &str, operation: &mut Value) {
             parameters.push(json!({"$ref": "#/components/parameters/Once"}));
         }
         operation["parameters"] = parameters.into();
+    }
+}
+
+/// A body that may be left out is described as one that may be null, which it may not.
+fn take_optional(body: &mut Value) {
+    let schema = &mut body["content"]["application/json"]["schema"];
+    let given = schema["oneOf"].as_array().and_then(|choices| choices.iter().find(|choice| choice["type"] != "null"));
+    if let Some(given) = given.cloned() {
+        *schema = given;
+        body["required"] = false.into();
     }
 }

@@ -51,7 +51,7 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Response, Prob
 ///
 /// In the Prometheus text format. Needs a key unless the server listens on loopback only.
 #[utoipa::path(
-    get, path = "/metrics", tag = "operation",
+    get, path = "/metrics", tag = "operation", security((), ("key" = [])),
     responses((status = 200, description = "the numbers", body = String, content_type = "text/plain")),
 )]
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {

@@ -2,26 +2,22 @@
 //!
 //! These types are described, never made: what goes over the wire is built and checked by core. Tests validate
 //! answers against the document.
+//!
+//! Documents that have a published schema are described by it.
 #![expect(dead_code, reason = "the types are described, never made")]
 
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Where an order stands
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum State {
-    Offered,
-    Accepted,
-    Working,
-    Blocked,
-    Submitted,
-    Approved,
-    Declined,
-    Expired,
-    Cancelled,
+/// Shapes whose description is a published schema, which `docs::published` puts in.
+macro_rules! published {
+    ($($name:ident),*) => {$(
+        #[derive(Serialize, ToSchema)]
+        pub(crate) struct $name {}
+    )*};
 }
+
+published!(WorkOrder, WorkReport, NewOrder, NewReport, Event, Entry, State, Amounts);
 
 /// An order in short
 #[derive(Serialize, ToSchema)]
@@ -58,30 +54,6 @@ pub(crate) struct Orders {
     next_cursor: Option<String>,
 }
 
-/// A transition of an order
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Event {
-    /// From 1, without gaps
-    seq: u64,
-    #[schema(format = DateTime)]
-    at: String,
-    /// Who did it; `desk` for the desk itself
-    actor: String,
-    #[schema(example = "accept")]
-    action: String,
-    /// `null` for `create` only
-    from: Option<State>,
-    to: State,
-    #[schema(nullable = false)]
-    note: Option<String>,
-    /// Of a progress note
-    #[schema(nullable = false, minimum = 0, maximum = 100)]
-    percent: Option<f64>,
-    /// Of an approval: the effects it covers
-    #[schema(nullable = false)]
-    effects: Option<Vec<String>>,
-}
-
 /// A failed check of a document
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Finding {
@@ -108,12 +80,10 @@ pub(crate) enum FindingKind {
 pub(crate) struct View {
     #[serde(flatten)]
     summary: Summary,
-    /// The order document (`awl/work-order`)
-    #[schema(value_type = Object)]
-    order: Value,
-    /// The last report document (`awl/work-report`), or null
-    #[schema(value_type = Option<Object>)]
-    latest_report: Option<Value>,
+    /// The order document
+    order: WorkOrder,
+    /// The last report document, or null
+    latest_report: Option<WorkReport>,
     /// Findings of the last accepted report: limits
     findings: Vec<Finding>,
     events: Vec<Event>,
@@ -128,113 +98,9 @@ pub(crate) struct Submitted {
     findings: Vec<Finding>,
 }
 
-/// A criterion that the worker must prove
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Criterion {
-    #[schema(example = "tests_pass")]
-    id: String,
-    text: String,
-}
-
-/// An amount of each unit; at least one
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Amounts {
-    #[schema(nullable = false, minimum = 0)]
-    usd: Option<f64>,
-    #[schema(nullable = false, minimum = 0)]
-    tokens: Option<u64>,
-    #[schema(nullable = false, minimum = 0)]
-    tool_calls: Option<u64>,
-    #[schema(nullable = false, minimum = 0)]
-    seconds: Option<f64>,
-}
-
-/// A new order: the order document without what the desk fills in (`spec`, `created_at`, `from`). The desk checks
-/// it by the rules of the work-order specification and answers every finding.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct NewOrder {
-    /// Chosen by the desk if left out
-    #[schema(nullable = false)]
-    id: Option<String>,
-    /// The worker
-    #[schema(example = "agent:worker")]
-    to: String,
-    goal: String,
-    #[schema(min_items = 1)]
-    criteria: Vec<Criterion>,
-    #[schema(value_type = Object, example = json!({"usd": 1, "tool_calls": 10}))]
-    budget: Amounts,
-    #[schema(format = DateTime)]
-    deadline: String,
-    /// Tools that may be used: names, or `server/*`
-    tools: Vec<String>,
-    /// Tools whose effects wait for approval
-    #[schema(nullable = false)]
-    staged: Option<Vec<String>>,
-    /// Who answers a blocked worker besides the manager
-    #[schema(nullable = false)]
-    escalate_to: Option<String>,
-    #[schema(nullable = false)]
-    inputs: Option<Value>,
-    #[schema(nullable = false)]
-    context: Option<Vec<Value>>,
-    #[schema(nullable = false)]
-    handoff: Option<Value>,
-    /// JSON Schema of the report's `result.output`
-    #[schema(nullable = false)]
-    output_schema: Option<Value>,
-    /// The order that this one is a part of
-    #[schema(nullable = false)]
-    parent_id: Option<String>,
-    /// The finished order that this one picks up from
-    #[schema(nullable = false)]
-    continues: Option<String>,
-    #[schema(nullable = false)]
-    metadata: Option<Value>,
-}
-
-/// How a worker leaves an order
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ReportStatus {
-    Done,
-    Failed,
-    Blocked,
-}
-
-/// A report: the report document without what the desk fills in (`spec`, `order_id`, `from`, `attempt`).
-#[derive(Serialize, ToSchema)]
-pub(crate) struct NewReport {
-    status: ReportStatus,
-    /// `{"summary": …, "output": …}`
-    #[schema(value_type = Object)]
-    result: Value,
-    /// Proof for each criterion
-    evidence: Vec<Value>,
-    /// The order's running total
-    #[schema(value_type = Object, example = json!({"usd": 0.25}))]
-    cost: Amounts,
-    tools_used: Vec<String>,
-    #[schema(nullable = false)]
-    effects: Option<Vec<Value>>,
-    #[schema(nullable = false, format = DateTime)]
-    started_at: Option<String>,
-    #[schema(nullable = false, format = DateTime)]
-    finished_at: Option<String>,
-    /// Of a blocked report
-    #[schema(nullable = false)]
-    questions: Option<Vec<String>>,
-    /// Of a failed report
-    #[schema(nullable = false)]
-    error: Option<Value>,
-    #[schema(nullable = false)]
-    handoff: Option<Value>,
-    #[schema(nullable = false)]
-    metadata: Option<Value>,
-}
-
 /// Why; may be left out
 #[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Reason {
     #[schema(nullable = false)]
     reason: Option<String>,
@@ -242,7 +108,10 @@ pub(crate) struct Reason {
 
 /// How far the work is
 #[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Progress {
+    /// Not blank
+    #[schema(pattern = "\\S", max_length = 65536)]
     note: String,
     #[schema(nullable = false, minimum = 0, maximum = 100)]
     percent: Option<f64>,
@@ -250,26 +119,52 @@ pub(crate) struct Progress {
 
 /// The answer to a blocked worker
 #[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
+    /// Not blank
+    #[schema(pattern = "\\S", max_length = 65536)]
     answer: String,
 }
 
 /// The manager's decision on a report
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Review {
-    decision: Decision,
-    /// Needed for `rework`
-    #[schema(nullable = false)]
+#[serde(untagged)]
+pub(crate) enum Review {
+    Approval(Approval),
+    Rework(Rework),
+}
+
+/// The report is good
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Approval {
+    decision: Approve,
+    #[schema(nullable = false, max_length = 65536)]
     reason: Option<String>,
     /// Which of the report's effects to approve; all if left out
     #[schema(nullable = false)]
     effects: Option<Vec<String>>,
 }
 
+/// Back to work
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rework {
+    decision: BackToWork,
+    /// What is missing; not blank
+    #[schema(pattern = "\\S", max_length = 65536)]
+    reason: String,
+}
+
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Decision {
+pub(crate) enum Approve {
     Approve,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum BackToWork {
     Rework,
 }
 
@@ -290,10 +185,8 @@ pub(crate) struct TrackRecord {
     failed: u64,
     blocked: u64,
     /// Sum by unit over all reports
-    #[schema(value_type = Object)]
     spent: Amounts,
     /// Sum by unit over all orders
-    #[schema(value_type = Object)]
     budget: Amounts,
 }
 
@@ -312,32 +205,6 @@ pub(crate) struct Head {
     /// When the last entry was written; null for an empty journal
     #[schema(format = DateTime)]
     last_at: Option<String>,
-}
-
-/// A journal entry (`bailiwick.journal/1`). Its hash is the SHA-256 of its canonical JSON without `hash`.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Entry {
-    protocol: String,
-    workspace_id: String,
-    epoch_id: String,
-    sequence: u64,
-    id: String,
-    /// The command
-    #[schema(example = "work.create")]
-    r#type: String,
-    /// What it was about
-    entity_id: String,
-    actor: String,
-    session_id: Option<String>,
-    #[schema(format = DateTime)]
-    occurred_at: String,
-    /// The decision; bulk as references to blobs
-    #[schema(value_type = Object)]
-    payload: Value,
-    #[schema(pattern = "^[0-9a-f]{64}$")]
-    prev_hash: String,
-    #[schema(pattern = "^[0-9a-f]{64}$")]
-    hash: String,
 }
 
 /// Entries of the journal

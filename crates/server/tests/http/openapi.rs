@@ -85,7 +85,9 @@ fn collect(value: &Value, references: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
             references.extend(object.get("$ref").and_then(Value::as_str).map(String::from));
-            object.values().for_each(|member| collect(member, references));
+            // Effects of a report refer to one another by the same member.
+            let described = object.iter().filter(|(name, _)| *name != "examples");
+            described.for_each(|(_, member)| collect(member, references));
         }
         Value::Array(items) => items.iter().for_each(|item| collect(item, references)),
         _ => {}
