@@ -101,7 +101,7 @@ fn the_lowest_version_that_fits_is_marked() {
 fn references_carry_their_pointer_and_place() {
     let arguments = json(r#"{"a": [{"$ref": "x/y#1"}], "b/c": {"$ref": "x/y#2", "pointer": "/k"}}"#);
     let found: Vec<_> =
-        effect_references(&arguments).into_iter().map(|found| (found.effect, found.pointer, found.path)).collect();
+        effect_references(&arguments).into_iter().map(|found| (found.effect, found.pointer, found.path())).collect();
     assert_eq!(found, [("x/y#1", "", "/a/0".into()), ("x/y#2", "/k", "/b~1c".into())]);
 }
 
@@ -153,4 +153,17 @@ fn ten_thousand_of_everything_is_no_trouble() {
 
     let siblings = (0..count).map(|_| SubOrder { order: &order, state: State::Working });
     assert_eq!(validate_child_budgets(&order, &order, siblings).len(), 1);
+}
+
+#[test]
+fn findings_do_not_outgrow_the_report() {
+    let name = "n".repeat(1_000_000);
+    let references = list(50_000, |text, n| write!(text, r#"{{"$ref": "x#{n}"}}"#).unwrap());
+    let effects = format!(r#"[{{"ref": "a/b#1", "tool": "a/b", "arguments": {{"{name}": {references}}}}}]"#);
+    let findings = validate_report(&report(&format!(", \"effects\": {effects}")), &order(""), &NoEngine).findings;
+    assert!(findings.iter().any(|finding| finding.rule == Rule::R16));
+    assert!(findings.iter().map(|finding| finding.path.len()).sum::<usize>() < 6_000_000);
+
+    let unknown: String = (0..50_000).fold(String::new(), |text, n| text + &format!(", \"u{n}\": 1"));
+    assert_eq!(validate_order(&order(&unknown), &NoEngine).findings.len(), 10_000);
 }

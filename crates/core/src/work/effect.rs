@@ -1,20 +1,56 @@
 //! References between effects (`spec work-orders §8.2`).
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::place::Place;
 use crate::json::{Object, Value};
 
 /// A place in an effect's arguments that stands for a value from an earlier effect's result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Reference<'a> {
     /// The `ref` of the effect it points to
     pub effect: &'a str,
     /// JSON Pointer into that effect's result; `""` is the whole result
     pub pointer: &'a str,
-    /// Where the reference stands: JSON Pointer (RFC 6901) into the arguments, `""` when they are one
-    pub path: String,
+    place: Option<Arc<Link<'a>>>,
+}
+
+/// A step on the way to a reference. References share the steps that lead to them, since thousands may stand below one
+/// long name.
+#[derive(Debug)]
+struct Link<'a> {
+    parent: Option<Arc<Link<'a>>>,
+    step: Step<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step<'a> {
+    Member(&'a str),
+    Item(usize),
+}
+
+impl Reference<'_> {
+    /// Where the reference stands: JSON Pointer (RFC 6901) into the arguments, `""` when they are one.
+    pub fn path(&self) -> String {
+        let mut steps = Vec::new();
+        let mut link = self.place.as_deref();
+        while let Some(Link { parent, step }) = link {
+            steps.push(*step);
+            link = parent.as_deref();
+        }
+        write_path(Place::Root, &steps)
+    }
+}
+
+/// Writes a place and the steps below it, which are given last first.
+fn write_path(place: Place<'_>, steps: &[Step<'_>]) -> String {
+    match steps.split_last() {
+        None => place.to_pointer(),
+        Some((Step::Member(name), rest)) => write_path(Place::Member(&place, name), rest),
+        Some((Step::Item(index), rest)) => write_path(Place::Item(&place, *index), rest),
+    }
 }
 
 /// Every reference in an effect's arguments, in document order.
@@ -24,28 +60,34 @@ pub struct Reference<'a> {
 /// has limited.
 pub fn effect_references(arguments: &Value) -> Vec<Reference<'_>> {
     let mut found = Vec::new();
-    search(arguments, Place::Root, &mut found);
+    search(arguments, None, &mut found);
     found
 }
 
 /// Collects the references in a value.
-fn search<'a>(value: &'a Value, place: Place<'_>, found: &mut Vec<Reference<'a>>) {
+fn search<'a>(value: &'a Value, place: Option<&Arc<Link<'a>>>, found: &mut Vec<Reference<'a>>) {
+    let below = |step| Arc::new(Link { parent: place.cloned(), step });
     match value {
         Value::Object(object) => match parse_reference(object) {
-            Some((effect, pointer)) => found.push(Reference { effect, pointer, path: place.to_pointer() }),
+            Some((effect, pointer)) => found.push(Reference { effect, pointer, place: place.cloned() }),
             None => {
-                for (name, member) in object.iter() {
-                    search(member, Place::Member(&place, name), found);
+                for (name, member) in object.iter().filter(|(_, member)| is_container(member)) {
+                    search(member, Some(&below(Step::Member(name))), found);
                 }
             }
         },
         Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                search(item, Place::Item(&place, index), found);
+            for (index, item) in items.iter().enumerate().filter(|(_, item)| is_container(item)) {
+                search(item, Some(&below(Step::Item(index))), found);
             }
         }
         _ => {}
     }
+}
+
+/// Whether there can be a reference in a value.
+fn is_container(value: &Value) -> bool {
+    matches!(value, Value::Object(_) | Value::Array(_))
 }
 
 /// The effect and the pointer, if the object is a reference.
@@ -73,7 +115,7 @@ mod tests {
     }
 
     fn paths(arguments: &Value) -> Vec<String> {
-        effect_references(arguments).into_iter().map(|found| found.path).collect()
+        effect_references(arguments).iter().map(Reference::path).collect()
     }
 
     #[test]

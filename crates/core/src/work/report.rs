@@ -58,6 +58,10 @@ const EFFECT: Record = Record::new(&[
     optional("reversible", Shape::Boolean),
 ]);
 
+/// What the paths of R16 may take in one report. Thousands of bad references below one long name would give findings of
+/// many times the report's size; the report is refused without the rest of them.
+const MOST_PATH_BYTES: usize = 1 << 22;
+
 /// Whether the value has the structure of a work report; no other rule is looked at.
 pub fn is_work_report(value: &Value) -> bool {
     check(value, Shape::Record(&REPORT), Rule::R1).is_empty()
@@ -257,6 +261,7 @@ fn check_effects(report: &Value, order: &Value, findings: &mut Vec<Finding>) {
     let staged = ToolSet::of(order.get("staged"));
     // Every earlier ref, the malformed ones included: a reference may name those too.
     let mut earlier = BTreeSet::new();
+    let mut room = MOST_PATH_BYTES;
     for (index, effect) in effects.iter().enumerate() {
         let (reference, tool) = (text(effect, "ref"), text(effect, "tool"));
         if !staged.allows(tool) {
@@ -270,13 +275,19 @@ fn check_effects(report: &Value, order: &Value, findings: &mut Vec<Finding>) {
             let message = format!("ref {} repeats an earlier one", quoted(reference));
             findings.push(Finding::new(Rule::R15, format!("/effects/{index}/ref"), message));
         }
-        check_references(index, effect, &earlier, findings);
+        check_references(index, effect, &earlier, &mut room, findings);
         earlier.insert(reference);
     }
 }
 
 /// R16
-fn check_references(index: usize, effect: &Value, earlier: &BTreeSet<&str>, findings: &mut Vec<Finding>) {
+fn check_references(
+    index: usize,
+    effect: &Value,
+    earlier: &BTreeSet<&str>,
+    room: &mut usize,
+    findings: &mut Vec<Finding>,
+) {
     let Some(arguments) = effect.get("arguments") else { return };
     for reference in effect_references(arguments) {
         let message = if !earlier.contains(reference.effect) {
@@ -286,6 +297,11 @@ fn check_references(index: usize, effect: &Value, earlier: &BTreeSet<&str>, find
         } else {
             continue;
         };
-        findings.push(Finding::new(Rule::R16, format!("/effects/{index}/arguments{}", reference.path), message));
+        if *room == 0 {
+            return;
+        }
+        let path = format!("/effects/{index}/arguments{}", reference.path());
+        *room = room.saturating_sub(path.len());
+        findings.push(Finding::new(Rule::R16, path, message));
     }
 }

@@ -12,6 +12,9 @@ use super::{Finding, Rule, described, quoted, tools};
 use crate::json::{Number, Object, Value};
 use crate::time;
 
+/// Findings of one document. It is refused whatever else is wrong with it.
+const MOST_FINDINGS: usize = 10_000;
+
 /// What a value must look like.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
@@ -162,6 +165,9 @@ impl Checker {
     }
 
     fn report(&mut self, place: Place<'_>, message: String) {
+        if self.findings.len() >= MOST_FINDINGS {
+            return;
+        }
         self.findings.push(Finding::new(self.rule, place.to_path(), message));
     }
 }
