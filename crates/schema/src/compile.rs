@@ -9,11 +9,13 @@ use bailiwick_core::work::quoted;
 use crate::format::Format;
 use crate::keyword::{Keyword, Node, NodeId, Resource, ResourceId, Rest, Types};
 use crate::meta;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, Room};
 use crate::uri;
 
 /// Objects with more members than this get an index when a pointer leads through them.
 const INDEXED: usize = 16;
+/// Bytes of URIs that are put together in one schema.
+const MOST_URI_BYTES: usize = 1 << 24;
 
 /// Why a document is not a usable schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,6 +91,10 @@ struct Compiler<'v> {
     indexes: HashMap<*const Value, HashMap<&'v str, &'v Value>>,
     has_unevaluated: bool,
     has_dynamic: bool,
+    /// What the patterns may still take
+    room: Room,
+    /// Bytes of URIs that were put together
+    uri_bytes: usize,
 }
 
 /// What references are resolved with.
@@ -112,7 +118,8 @@ struct Found<'v> {
 struct Open<'v> {
     text: &'v str,
     resource: ResourceId,
-    pointer: String,
+    /// The schema it stands in
+    node: NodeId,
     purpose: Purpose,
 }
 
@@ -150,13 +157,13 @@ type Result<T, E = SchemaError> = std::result::Result<T, E>;
 impl<'v> Compiler<'v> {
     /// An error at the schema that is being compiled.
     fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
-        Err(SchemaError { pointer: self.pointer(), message: message.into() })
+        Err(SchemaError { pointer: self.pointer(self.current), message: message.into() })
     }
 
-    /// Where the schema stands that is being compiled.
-    fn pointer(&self) -> String {
+    /// Where the schema of a node stands.
+    fn pointer(&self, node: NodeId) -> String {
         let mut steps = Vec::new();
-        let mut node = Some(self.current);
+        let mut node = Some(node);
         while let Some(origin) = node.and_then(|node| self.origins.get(node)) {
             steps.extend(origin.steps.iter().rev().flatten());
             node = origin.parent;
@@ -266,8 +273,7 @@ impl<'v> Compiler<'v> {
         if id.strip_suffix('#').unwrap_or(id).contains('#') {
             return self.fail(format!("`$id` {} has a fragment", quoted(id)));
         }
-        let base = self.resources.get(parent).map_or("", |found| &found.uri);
-        let (uri, _) = uri::resolve(base, id);
+        let (uri, _) = self.resolve_uri(parent, id)?;
         // The document's own `$id` names the resource that is there already.
         match self.resources.get_mut(parent) {
             Some(found) if std::ptr::eq(found.root, value) => {
@@ -279,6 +285,16 @@ impl<'v> Compiler<'v> {
             }
             _ => Ok(self.resource(uri, value)),
         }
+    }
+
+    /// Resolves a reference against the URI of a resource; gives the target and the fragment.
+    fn resolve_uri<'a>(&mut self, from: ResourceId, text: &'a str) -> Result<(String, &'a str)> {
+        let base = self.resources.get(from).map_or("", |found| &found.uri);
+        self.uri_bytes = self.uri_bytes.saturating_add(base.len()).saturating_add(text.len());
+        if self.uri_bytes > MOST_URI_BYTES {
+            return self.fail("the identifiers and references are too long together");
+        }
+        Ok(uri::resolve(base, text))
     }
 
     /// Compiles one member of a schema object.
@@ -400,12 +416,7 @@ impl<'v> Compiler<'v> {
                     for (name, member) in object.iter() {
                         match (name.as_str(), member) {
                             ("$ref" | "$dynamicRef", Value::String(text)) => {
-                                self.open.push(Open {
-                                    text,
-                                    resource,
-                                    pointer: self.pointer(),
-                                    purpose: Purpose::LookUp,
-                                });
+                                self.open.push(Open { text, resource, node: self.current, purpose: Purpose::LookUp });
                             }
                             ("const" | "enum" | "default" | "examples", _) => {}
                             (_, member) => waiting.push(member),
@@ -485,8 +496,8 @@ impl<'v> Compiler<'v> {
         })
     }
 
-    fn pattern(&self, name: &str, source: &str) -> Result<Pattern> {
-        match Pattern::parse(source) {
+    fn pattern(&mut self, name: &str, source: &str) -> Result<Pattern> {
+        match Pattern::parse(source, &mut self.room) {
             Ok(pattern) => Ok(pattern),
             Err(error) => self.fail(format!("`{name}` {} is not a regular expression: {error}", quoted(source))),
         }
@@ -578,7 +589,7 @@ impl<'v> Compiler<'v> {
         let text = self.text(name, value)?;
         let target = self.targets.len();
         self.targets.push(0);
-        self.open.push(Open { text, resource: here.resource, pointer: self.pointer(), purpose: purpose(target) });
+        self.open.push(Open { text, resource: here.resource, node: here.node, purpose: purpose(target) });
         Ok(target)
     }
 
@@ -588,34 +599,33 @@ impl<'v> Compiler<'v> {
             self.index = Some(self.make_index());
         }
         while let Some(open) = self.open.pop() {
-            let fail = |what: &str| {
-                Err(SchemaError {
-                    pointer: open.pointer.clone(),
-                    message: format!("reference {} {what}", quoted(open.text)),
-                })
-            };
-            let Some((value, resource)) = self.look_up(open.text, open.resource)? else {
-                return fail("leads nowhere; nothing is fetched");
-            };
-            let (target, dynamic_in) = match open.purpose {
-                Purpose::LookUp => continue,
-                Purpose::Static { target } => (target, None),
-                Purpose::Dynamic { target, node } => (target, Some(node)),
-            };
-            let compiled = self.schema(value, resource, Origin::default()).and_then(|node| {
-                self.compile_waiting()?;
-                Ok(node)
-            });
-            let node = match compiled {
-                Ok(node) => node,
-                Err(error) => return fail(&format!("leads to what is not a usable schema: {}", error.message)),
-            };
-            if let Some(slot) = self.targets.get_mut(target) {
-                *slot = node;
+            if let Err(what) = self.resolve(&open) {
+                let message = format!("reference {} {what}", quoted(open.text));
+                return Err(SchemaError { pointer: self.pointer(open.node), message });
             }
-            if let Some(from) = dynamic_in {
-                self.settle_dynamic(from, target, node, open.text);
-            }
+        }
+        Ok(())
+    }
+
+    /// Resolves a reference, or says what is wrong with it.
+    fn resolve(&mut self, open: &Open<'v>) -> Result<(), String> {
+        let found = self.look_up(open.text, open.resource).map_err(|error| error.message)?;
+        let (value, resource) = found.ok_or("leads nowhere; nothing is fetched")?;
+        let (target, dynamic_in) = match open.purpose {
+            Purpose::LookUp => return Ok(()),
+            Purpose::Static { target } => (target, None),
+            Purpose::Dynamic { target, node } => (target, Some(node)),
+        };
+        let compiled = self.schema(value, resource, Origin::default()).and_then(|node| {
+            self.compile_waiting()?;
+            Ok(node)
+        });
+        let node = compiled.map_err(|error| format!("leads to what is not a usable schema: {}", error.message))?;
+        if let Some(slot) = self.targets.get_mut(target) {
+            *slot = node;
+        }
+        if let Some(from) = dynamic_in {
+            self.settle_dynamic(from, target, node, open.text);
         }
         Ok(())
     }
@@ -649,8 +659,8 @@ impl<'v> Compiler<'v> {
 
     /// Where a reference leads, and to which resource that belongs.
     fn look_up(&mut self, text: &str, from: ResourceId) -> Result<Option<(&'v Value, ResourceId)>> {
+        let (uri, fragment) = self.resolve_uri(from, text)?;
         let base = self.resources.get(from).map_or("", |found| &found.uri);
-        let (uri, fragment) = uri::resolve(base, text);
         let resource = if uri == base {
             Some(from)
         } else {

@@ -96,7 +96,9 @@ impl Evaluator<'_> {
     /// Notes a fault, unless nobody asks why. Always false.
     fn fault(&mut self, place: Place<'_>, message: impl FnOnce() -> String) -> bool {
         if self.silent == 0 && self.burn(FAULT_COST) {
-            self.faults.push(OutputFault { pointer: place.to_pointer(), message: message() });
+            let fault = OutputFault { pointer: place.to_pointer(), message: message() };
+            self.burn(fault.pointer.len());
+            self.faults.push(fault);
         }
         false
     }
@@ -144,6 +146,7 @@ impl Evaluator<'_> {
 
     /// Puts a resource on the way, unless it is there; true if it was not.
     fn enter(&mut self, resource: ResourceId) -> bool {
+        self.burn(self.scope.len() / 8);
         let is_new = self.schema.has_dynamic && !self.scope.contains(&resource);
         if is_new {
             self.scope.push(resource);
@@ -314,7 +317,7 @@ impl Evaluator<'_> {
                     || self.fault(place, || format!("{} does not match {}", quoted(text), quoted(pattern.source())))
             }
             Keyword::Format(format) => {
-                self.burn(text.len() / 8);
+                self.burn(text.len() / 8 * format.cost());
                 format.fits(text)
                     || self.fault(place, || format!("{} is not of format `{}`", quoted(text), format.as_str()))
             }

@@ -26,10 +26,34 @@ pub(crate) struct Pattern {
     program: Program,
 }
 
+/// What the patterns of one schema may take together: characters, ranges of their classes, steps of their programs.
+#[derive(Debug)]
+pub(crate) struct Room(usize);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(200_000)
+    }
+}
+
+impl Room {
+    /// Takes some; false when there is not enough left.
+    fn take(&mut self, size: usize) -> bool {
+        let left = self.0.checked_sub(size);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
 impl Pattern {
-    /// Compiles a pattern.
-    pub(crate) fn parse(source: &str) -> Result<Self, PatternError> {
-        Ok(Self { source: source.into(), program: Program::compile(&parse::parse(source)?) })
+    /// Compiles a pattern, within the room that its schema has left.
+    pub(crate) fn parse(source: &str, room: &mut Room) -> Result<Self, PatternError> {
+        Ok(Self { source: source.into(), program: Program::compile(&parse::parse(source, room)?, room) })
+    }
+
+    /// Whether a text is a pattern.
+    pub(crate) fn is_valid(source: &str) -> bool {
+        parse::parse(source, &mut Room::default()).is_ok()
     }
 
     /// The text of the pattern.
@@ -63,7 +87,7 @@ mod tests {
     use super::*;
 
     fn is_match(pattern: &str, text: &str) -> bool {
-        Pattern::parse(pattern).unwrap().is_match(text, &mut Fuel::new(1_000_000)).unwrap()
+        Pattern::parse(pattern, &mut Room::default()).unwrap().is_match(text, &mut Fuel::new(1_000_000)).unwrap()
     }
 
     #[test]
@@ -173,7 +197,7 @@ mod tests {
             "\\00",
             "\\q",
         ] {
-            assert!(Pattern::parse(pattern).is_err(), "{pattern}");
+            assert!(!Pattern::is_valid(pattern), "{pattern}");
         }
     }
 
@@ -181,12 +205,23 @@ mod tests {
     fn no_pattern_hangs() {
         let text = "a".repeat(5000) + "b";
         for pattern in ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(x+x+)+y", "^(?:(?=(?:a|a)*$)a)*$", "(?<=(?:a+)+)c"] {
-            let pattern = Pattern::parse(pattern).unwrap();
+            let pattern = Pattern::parse(pattern, &mut Room::default()).unwrap();
             assert_ne!(pattern.is_match(&text, &mut Fuel::new(20_000_000)), Some(true));
         }
-        let pattern = Pattern::parse("^(a*)*\\1$").unwrap();
+        let pattern = Pattern::parse("^(a*)*\\1$", &mut Room::default()).unwrap();
         assert_eq!(pattern.is_match(&text, &mut Fuel::new(1_000_000)), None);
         let nested = "(".repeat(10_000);
-        assert!(Pattern::parse(&nested).is_err());
+        assert!(!Pattern::is_valid(&nested));
+    }
+
+    #[test]
+    fn patterns_of_a_schema_share_their_room() {
+        let mut room = Room::default();
+        // Written out while there is room, counted afterwards, refused in the end.
+        let count = (0..100_000).take_while(|_| Pattern::parse("^\\p{L}{9999}$", &mut room).is_ok()).count();
+        assert!((100..3000).contains(&count), "{count}");
+        let mut room = Room::default();
+        let count = (0..100_000).take_while(|_| Pattern::parse("^a{9999}$", &mut room).is_ok()).count();
+        assert!((5000..25_000).contains(&count), "{count}");
     }
 }

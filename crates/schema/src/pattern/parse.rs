@@ -1,21 +1,20 @@
 //! Pattern text to syntax tree.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use regex_syntax::hir::{Class as HirClass, HirKind};
 
-use super::PatternError;
+use super::{PatternError, Room};
 
 /// Groups inside each other.
 const DEEPEST: usize = 100;
-/// Characters of a pattern.
-const LONGEST: usize = 65_536;
 
 /// A syntax tree.
 #[derive(Debug)]
 pub(super) enum Ast {
     Empty,
-    Set(Set),
+    Set(Arc<Set>),
     Start,
     End,
     /// A word boundary, or where none is
@@ -135,12 +134,17 @@ pub(super) struct Parsed {
 }
 
 /// Parses a pattern.
-pub(super) fn parse(source: &str) -> Result<Parsed, PatternError> {
-    let chars: Vec<char> = source.chars().take(LONGEST + 1).collect();
-    if chars.len() > LONGEST {
-        return Err(PatternError { what: "a pattern that is too long", at: LONGEST });
-    }
-    let mut parser = Parser { chars, at: 0, depth: 0, groups: 0, names: BTreeMap::new(), references: Vec::new() };
+pub(super) fn parse(source: &str, room: &mut Room) -> Result<Parsed, PatternError> {
+    let mut parser = Parser {
+        chars: source.chars().collect(),
+        at: 0,
+        depth: 0,
+        groups: 0,
+        names: BTreeMap::new(),
+        references: Vec::new(),
+        room,
+    };
+    parser.take_room(parser.chars.len())?;
     let ast = parser.either()?;
     if parser.at < parser.chars.len() {
         return parser.fail("unmatched `)`");
@@ -150,7 +154,7 @@ pub(super) fn parse(source: &str) -> Result<Parsed, PatternError> {
     Ok(Parsed { ast, groups: parser.groups, names: parser.names, has_references })
 }
 
-struct Parser {
+struct Parser<'r> {
     chars: Vec<char>,
     at: usize,
     depth: usize,
@@ -158,6 +162,7 @@ struct Parser {
     names: BTreeMap<String, usize>,
     /// What is referred to, with where: checked at the end, since groups may come later
     references: Vec<(Reference, usize)>,
+    room: &'r mut Room,
 }
 
 /// An escape outside or inside a class.
@@ -166,9 +171,19 @@ enum Escape {
     Set(Set),
 }
 
-impl Parser {
+impl Parser<'_> {
     fn fail<T>(&self, what: &'static str) -> Result<T, PatternError> {
         Err(PatternError { what, at: self.at })
+    }
+
+    fn take_room(&mut self, size: usize) -> Result<(), PatternError> {
+        if self.room.take(size) { Ok(()) } else { self.fail("no room left for so large a pattern") }
+    }
+
+    /// A set as a part of the pattern.
+    fn set(&mut self, set: Set) -> Result<Ast, PatternError> {
+        self.take_room(set.0.len() / 8)?;
+        Ok(Ast::Set(Arc::new(set)))
     }
 
     fn peek(&self) -> Option<char> {
@@ -231,9 +246,12 @@ impl Parser {
         Ok(match c {
             '^' => (Ast::Start, false),
             '$' => (Ast::End, false),
-            '.' => (Ast::Set(Set::of(LINE_END).inverted()), true),
+            '.' => (self.set(Set::of(LINE_END).inverted())?, true),
             '(' => self.group()?,
-            '[' => (Ast::Set(self.class()?), true),
+            '[' => {
+                let set = self.class()?;
+                (self.set(set)?, true)
+            }
             '\\' => return self.escaped_atom(),
             '*' | '+' | '?' => {
                 self.at -= 1;
@@ -243,7 +261,7 @@ impl Parser {
                 self.at -= 1;
                 return self.fail("nothing to repeat");
             }
-            c => (Ast::Set(Set::single(c.into())), true),
+            c => (self.set(Set::single(c.into()))?, true),
         })
     }
 
@@ -383,13 +401,13 @@ impl Parser {
                 let name = self.group_name()?;
                 Ok((self.reference(Reference::Name(name), start), true))
             }
-            _ => Ok((
-                Ast::Set(match self.escape()? {
+            _ => {
+                let set = match self.escape()? {
                     Escape::Char(c) => Set::single(c),
                     Escape::Set(set) => set,
-                }),
-                true,
-            )),
+                };
+                Ok((self.set(set)?, true))
+            }
         }
     }
 
@@ -485,6 +503,7 @@ impl Parser {
             return self.fail("an unknown Unicode property");
         };
         let ranges: Vec<_> = class.iter().map(|range| (range.start().into(), range.end().into())).collect();
+        self.take_room(ranges.len() / 8)?;
         let set = Set::of(&ranges);
         Ok(if negative { set.inverted() } else { set })
     }
