@@ -152,14 +152,17 @@ struct Identity {
 }
 
 impl Identity {
+    /// Reads all of it at one moment.
     async fn read(connection: &mut SqliteConnection) -> Result<Self, Error> {
-        let application = query("PRAGMA application_id").fetch_one(&mut *connection).await?.try_get(0)?;
-        let version = query("PRAGMA user_version").fetch_one(&mut *connection).await?.try_get(0)?;
+        let mut moment = connection.begin().await?;
+        let application = query("PRAGMA application_id").fetch_one(&mut *moment).await?.try_get(0)?;
+        let version = query("PRAGMA user_version").fetch_one(&mut *moment).await?.try_get(0)?;
         let objects = match application {
-            0 => query("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *connection).await?.try_get(0)?,
+            0 => query("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *moment).await?.try_get(0)?,
             // Somebody's in any case.
             _ => 0,
         };
+        moment.rollback().await?;
         Ok(Self { application, version, objects })
     }
 
