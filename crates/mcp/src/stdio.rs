@@ -12,6 +12,7 @@
 mod flight;
 mod lines;
 mod message;
+mod overlong;
 
 use std::io;
 use std::sync::Arc;
@@ -132,7 +133,7 @@ async fn read<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin>(
     loop {
         let message = match lines.next().await {
             Ok(Line::Text(line)) => message::parse(&line),
-            Ok(Line::TooLong) => Err(Fault::too_long()),
+            Ok(Line::TooLong(id)) => Err(Fault::too_long(id.as_ref())),
             Ok(Line::End) => return,
             Err(error) => {
                 tracing::warn!(%error, "can't read input");

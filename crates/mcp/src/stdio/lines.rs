@@ -2,7 +2,10 @@
 
 use std::io;
 
+use bailiwick_core::json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+use super::overlong::Overlong;
 
 /// The most bytes of one message, its line end not counted: as much as a document may have.
 pub const MOST_MESSAGE_BYTES: usize = 4 << 20;
@@ -17,12 +20,12 @@ pub(super) struct Lines<R> {
 }
 
 /// What the next line is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Line {
     /// A line, without its line feed
     Text(Vec<u8>),
-    /// A line over the limit, skipped
-    TooLong,
+    /// A line over the limit, skipped; with its `id`, if it was a message that has one
+    TooLong(Option<Value>),
     /// No line: the input has ended
     End,
 }
@@ -35,33 +38,37 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     /// The next line. Not to be dropped half-way: a part of the line would be lost.
     pub(super) async fn next(&mut self) -> io::Result<Line> {
         let mut line = Vec::new();
-        let mut fits = true;
+        let mut overlong: Option<Overlong> = None;
         loop {
             let bytes = match self.reader.fill_buf().await {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 bytes => bytes?,
             };
             if bytes.is_empty() {
-                return Ok(match fits {
-                    false => Line::TooLong,
-                    true if line.is_empty() => Line::End,
-                    true => Line::Text(line),
+                return Ok(match overlong {
+                    Some(overlong) => Line::TooLong(overlong.into_id()),
+                    None if line.is_empty() => Line::End,
+                    None => Line::Text(line),
                 });
             }
             let (part, ends) = match bytes.iter().position(|byte| *byte == b'\n') {
                 Some(at) => (bytes.get(..at).unwrap_or_default(), true),
                 None => (bytes, false),
             };
-            fits = fits && line.len().saturating_add(part.len()) <= self.limit;
-            if fits {
-                line.extend_from_slice(part);
-            } else {
-                line = Vec::new();
+            if overlong.is_none() && line.len().saturating_add(part.len()) > self.limit {
+                overlong.get_or_insert_default().pass(&std::mem::take(&mut line));
+            }
+            match &mut overlong {
+                Some(overlong) => overlong.pass(part),
+                None => line.extend_from_slice(part),
             }
             let read = part.len().saturating_add(usize::from(ends));
             self.reader.consume(read);
             if ends {
-                return Ok(if fits { Line::Text(line) } else { Line::TooLong });
+                return Ok(match overlong {
+                    Some(overlong) => Line::TooLong(overlong.into_id()),
+                    None => Line::Text(line),
+                });
             }
         }
     }
@@ -89,10 +96,10 @@ mod tests {
             let found = lines(b"abc\n\nabcd\nabcde\nabcdefghij\nx", 4, chunk).await;
             assert_eq!(
                 found,
-                [text("abc"), text(""), text("abcd"), Line::TooLong, Line::TooLong, text("x")],
+                [text("abc"), text(""), text("abcd"), Line::TooLong(None), Line::TooLong(None), text("x")],
                 "{chunk}"
             );
-            assert_eq!(lines(b"ab\nabcdef", 4, chunk).await, [text("ab"), Line::TooLong], "{chunk}");
+            assert_eq!(lines(b"ab\nabcdef", 4, chunk).await, [text("ab"), Line::TooLong(None)], "{chunk}");
             assert_eq!(lines(b"", 4, chunk).await, [], "{chunk}");
         }
     }

@@ -24,10 +24,10 @@ impl Fault {
         Self { code, message: message.into(), id }
     }
 
-    pub(super) fn too_long() -> Self {
+    pub(super) fn too_long(id: Option<&Value>) -> Self {
         let message =
             format!("the message has more than {MOST_MESSAGE_BYTES} bytes, which is the limit; it was skipped");
-        Self::new(ErrorCode::INVALID_REQUEST, message, None)
+        Self::new(ErrorCode::INVALID_REQUEST, message, id.and_then(request_id))
     }
 
     /// The answer to send.
@@ -48,7 +48,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>,
         return Ok(None);
     }
     let value = parse_json(line, &Limits::DOCUMENT).map_err(|error| match error.kind {
-        ReadErrorKind::TooLong { .. } => Fault::too_long(),
+        ReadErrorKind::TooLong { .. } => Fault::too_long(None),
         _ => Fault::new(ErrorCode::PARSE_ERROR, format!("the message can't be read: {error}"), None),
     })?;
     match value {
