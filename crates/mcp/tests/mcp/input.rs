@@ -143,7 +143,7 @@ async fn a_message_of_ten_megabytes_is_refused_and_skipped() {
     }
     manager.write(b"\"}}\n").await;
     let reply = manager.receive().await;
-    assert_eq!((&reply["id"], &reply["error"]["code"]), (&Value::Null, &json!(-32600)));
+    assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!(1), &json!(-32600)));
     assert!(reply["error"]["message"].as_str().unwrap().contains("4194304"), "{reply}");
     manager.done("list_work_orders", json!({})).await;
 }
