@@ -146,12 +146,13 @@ struct Agent {
 
 impl Agent {
     fn start(actor: &str, store: &str) -> Outcome<Self> {
-        let mut child = Command::new(std::env::var_os("BAILIWICK_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_bailiwick").into()))
-            .args(["mcp", "--as", actor, "--store", store])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
+        let mut child =
+            Command::new(std::env::var_os("BAILIWICK_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_bailiwick").into()))
+                .args(["mcp", "--as", actor, "--store", store])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()?;
         let stdin = child.stdin.take().ok_or("no stdin")?;
         let stdout = BufReader::new(child.stdout.take().ok_or("no stdout")?);
         let mut agent = Self { child, stdin, stdout, next: 0 };
@@ -223,7 +224,8 @@ fn durable(folder: &Path) -> Outcome<()> {
     for client in 0..CLIENTS {
         work(&mut manager, &mut worker, &format!("o{client}"))?;
     }
-    let progress = |order: usize| json!({"name": "report_progress", "arguments": {"id": format!("o{order}"), "note": "half"}});
+    let progress =
+        |order: usize| json!({"name": "report_progress", "arguments": {"id": format!("o{order}"), "note": "half"}});
     let one_by_one = (0..TIMES)
         .map(|number| {
             let began = Instant::now();

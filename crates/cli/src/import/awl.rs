@@ -11,6 +11,7 @@ use bailiwick_core::time::{Millis, instant};
 use bailiwick_core::work;
 use bailiwick_desk::Desk;
 use bailiwick_schema::Engine;
+use futures_util::future::join_all;
 
 use crate::failure::{Answer, Failure, cause};
 use crate::input::Input;
@@ -49,6 +50,9 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// How many are taken over at once.
+const TOGETHER: usize = 30;
+
 /// A file, and the record in it.
 struct Source {
     file: PathBuf,
@@ -78,18 +82,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         // A dry run must not even make an empty store.
         let desk = if arguments.dry_run && !is_there { None } else { Some(place.open_desk().await?) };
         let mut rehearsal = Memory::new();
-        for Source { file, record } in sources {
-            let present = match &desk {
-                Some(desk) => stored(desk, &record).await?,
-                None => None,
-            };
-            let fate = match (&desk, present) {
-                (_, Some(view)) if view.get("order") == record.get("order") => Fate::Present,
-                (_, Some(_)) => Fate::Failed(format!("another order has the id `{}`", id(&record))),
-                (Some(desk), None) if !arguments.dry_run => import(desk, &record).await?,
-                (_, None) => rehearse(&mut rehearsal, &record),
-            };
-            log.note(&file, Some(&record), &fate)?;
+        for together in sources.chunks(TOGETHER) {
+            // They are sent in this order, so a parent is there before its sub-orders; together, so that they share
+            // a commit.
+            let fates = together.iter().map(async |source| match &desk {
+                Some(desk) if !arguments.dry_run => import(desk, &source.record).await,
+                Some(desk) => present(desk, &source.record).await,
+                None => Ok(None),
+            });
+            for (Source { file, record }, fate) in together.iter().zip(join_all(fates).await) {
+                let fate = fate?.unwrap_or_else(|| rehearse(&mut rehearsal, record));
+                log.note(file, Some(record), &fate)?;
+            }
         }
         if let Some(desk) = desk {
             desk.close().await;
@@ -159,12 +163,22 @@ fn command(record: &Object) -> heart::Command {
     heart::Command::Work(work::Command::Import { record: record.clone() })
 }
 
-async fn import(desk: &Desk, record: &Object) -> Result<Fate, Failure> {
-    match desk.run(&Principal::desk(), command(record)).await {
-        Ok(_) => Ok(Fate::Imported),
-        Err(bailiwick_desk::Failure::Refused(refusal)) => Ok(Fate::Failed(refusal.message)),
-        Err(bailiwick_desk::Failure::Failed(error)) => Err(Failure::unable(error)),
-    }
+async fn import(desk: &Desk, record: &Object) -> Result<Option<Fate>, Failure> {
+    let refusal = match desk.run(&Principal::desk(), command(record)).await {
+        Ok(_) => return Ok(Some(Fate::Imported)),
+        Err(bailiwick_desk::Failure::Refused(refusal)) => refusal,
+        Err(bailiwick_desk::Failure::Failed(error)) => return Err(Failure::unable(error)),
+    };
+    let present = if refusal.code == "ALREADY_EXISTS" { present(desk, record).await? } else { None };
+    Ok(Some(present.unwrap_or(Fate::Failed(refusal.message))))
+}
+
+/// What becomes of a record whose order is there already; `None` if it is not.
+async fn present(desk: &Desk, record: &Object) -> Result<Option<Fate>, Failure> {
+    Ok(stored(desk, record).await?.map(|view| match view.get("order") == record.get("order") {
+        true => Fate::Present,
+        false => Fate::Failed(format!("another order has the id `{}`", id(record))),
+    }))
 }
 
 /// Imports into memory only, by the same rules.
