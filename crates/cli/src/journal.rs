@@ -1,6 +1,5 @@
 //! `bailiwick journal`: what was decided, and whether the record is whole.
 
-mod blobs;
 mod export;
 mod progress;
 mod stored;

@@ -370,3 +370,17 @@ fn a_tampered_record_is_found_by_deciding_again() {
     let difference = report.first_difference.unwrap();
     assert_eq!(difference.sequence, world.entries[at].sequence);
 }
+
+#[test]
+fn what_rests_on_erased_text_is_applied_and_nobody_is_accused() {
+    let mut world = in_state(State::Submitted);
+    world.all(&[("m", "create", &ORDER.replace(r#""o""#, r#""p""#))]);
+    let input = world.entries[0].payload.get("arguments").unwrap().get("input").unwrap();
+    let digest = input.get("blob").unwrap().as_str().unwrap().to_string();
+    world.blobs.remove(&digest).unwrap();
+    let (report, memory) = world.replay();
+    assert_eq!(report.first_difference, None);
+    // Every entry about the order rests on it; the other order does not.
+    assert_eq!((report.erased, report.decided), (4, 1));
+    assert!(memory.documents().any(|stored| stored.key.id == "p"));
+}

@@ -48,7 +48,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             workspace: "desk".into(),
-            schemas: Arc::new(bailiwick_schema::Engine::default()),
+            schemas: Arc::new(bailiwick_schema::Engine),
             entropy: Arc::new(OsEntropy),
         }
     }

@@ -15,6 +15,7 @@
 
 mod desk;
 mod entropy;
+mod export;
 mod failure;
 mod load;
 mod tail;
@@ -24,5 +25,6 @@ mod writer;
 
 pub use desk::{Desk, Options};
 pub use entropy::{Entropy, OsEntropy};
+pub use export::ExportPart;
 pub use failure::{DeskError, Failure};
 pub use verify::Verification;

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use bailiwick_core::hash::{Hash, from_hex, hex};
+use bailiwick_core::hash::{Hash, hex};
 use bailiwick_core::heart::replay::{Replay, ReplayReport};
-use bailiwick_core::heart::{BlobReader, Key, Memory, Stored};
+use bailiwick_core::heart::{BlobReader, Key, Memory, Stored, blob_references};
 use bailiwick_core::journal::export::blob_digest;
 use bailiwick_core::journal::{Entry, Report, StoredHead, Verifier};
-use bailiwick_core::json::{Tree, Value};
 use bailiwick_store::{Snapshot, StoredEntry};
 
 use crate::desk::Shared;
@@ -77,7 +76,7 @@ async fn replay_page(
 ) -> Result<u64, DeskError> {
     let parsed: Vec<Option<Entry>> =
         entries.iter().map(|entry| Entry::read_preimage(&entry.preimage, entry.hash).ok()).collect();
-    let digests: Vec<Hash> = parsed.iter().flatten().flat_map(|entry| blob_references(&entry.payload.clone().into())).collect();
+    let digests: Vec<Hash> = parsed.iter().flatten().flat_map(|entry| blob_references(&entry.payload)).collect();
     let found = snapshot.blobs(&shared.workspace, &digests).await?;
     let mut false_blobs = 0;
     let mut blobs = HashMap::new();
@@ -99,18 +98,6 @@ async fn replay_page(
         }
     }
     Ok(false_blobs)
-}
-
-/// The digests that a payload refers to.
-pub(crate) fn blob_references(value: &Value) -> Vec<Hash> {
-    match value {
-        Tree::Object(object) => match object.str("blob").and_then(from_hex) {
-            Some(digest) if object.len() == 1 => vec![digest],
-            _ => object.iter().flat_map(|(_, member)| blob_references(member)).collect(),
-        },
-        Tree::Array(items) => items.iter().flat_map(blob_references).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// Compares every stored document with the journal's; answers the first that differs, and how many there are.

@@ -92,8 +92,8 @@ async fn random_client(desk: &bailiwick_desk::Desk, mut random: Random) {
     let actors = ["human:m", "w", "v"];
     for _ in 0..COMMANDS {
         let actor = actors[usize::try_from(random.below(3)).unwrap()];
-        let id = format!("o{}", random.below(150));
-        let (to, other, cost) = (actors[usize::try_from(random.below(3)).unwrap()], random.below(150), random.below(130));
+        let id = format!("o{}", random.below(1000));
+        let (to, other, cost) = (actors[usize::try_from(random.below(3)).unwrap()], random.below(1000), random.below(130));
         let of = |rest: &str| format!(r#"{{"id": "{id}"{rest}}}"#);
         let report = |rest: &str| {
             of(&format!(

@@ -4,13 +4,9 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use bailiwick_core::hash::hex;
-use bailiwick_core::journal::export::{write_blob_line, write_entry_line};
-use bailiwick_core::journal::{Entry, Header, Journal};
-use bailiwick_desk::{Desk, DeskError};
-use bailiwick_store::StoredEntry;
+use bailiwick_desk::Desk;
+use futures_util::StreamExt as _;
 
-use super::blobs;
 use super::progress::Progress;
 use crate::failure::{Answer, Failure, cause};
 use crate::output::Output;
@@ -38,9 +34,6 @@ pub(crate) struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
-
-/// Entries are read in pages of so many.
-const PAGE: u32 = 512;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let (_, place) = arguments.store.read()?;
@@ -93,49 +86,14 @@ fn create_private(file: &Path) -> std::io::Result<File> {
 
 type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Failure>;
 
-/// Writes the journal as it stands now; entries that come meanwhile are left for the next export.
+/// Writes the journal as it stands now.
 async fn export(desk: &Desk, sink: Sink<'_>) -> Result<(), Failure> {
-    let head = desk.head().await.map_err(Failure::unable)?.head;
-    let mut lines = Vec::new();
-    let header = Header {
-        workspace_id: desk.workspace().to_owned(),
-        journal: Journal::Decisions,
-        head_sequence: head.sequence,
-        head_hash: hex(&head.hash),
-    };
-    header.write_line(&mut lines);
-    sink(&lines)?;
     let mut progress = Progress::new();
-    let mut after = 0;
-    while after < head.sequence {
-        let entries = desk.entries(after, PAGE).await.map_err(Failure::unable)?;
-        let Some(last) = entries.last() else {
-            let message = format!("the journal ends after entry {after}, its head says {}", head.sequence);
-            return Err(Failure::unable(message));
-        };
-        after = last.sequence;
-        for entry in entries.iter().filter(|entry| entry.sequence <= head.sequence) {
-            lines.clear();
-            write_entry(entry, desk, &mut lines).await.map_err(Failure::unable)?;
-            sink(&lines)?;
-        }
-        progress.at(after.min(head.sequence), head.sequence, "entries");
+    let mut parts = std::pin::pin!(desk.export());
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(Failure::unable)?;
+        sink(&part.bytes)?;
+        progress.at(part.done, part.of, "entries");
     }
-    Ok(())
-}
-
-/// The entry's line, after those of its blobs. Erased ones are left out; damage is exported as it is, for a
-/// verifier to find.
-async fn write_entry(stored: &StoredEntry, desk: &Desk, lines: &mut Vec<u8>) -> Result<(), DeskError> {
-    if let Ok(entry) = Entry::read_preimage(&stored.preimage, stored.hash) {
-        let digests = blobs::named(&entry.payload);
-        let found = if digests.is_empty() { Vec::new() } else { desk.blobs(&digests).await? };
-        for (digest, blob) in digests.iter().zip(found) {
-            if let Some(blob) = blob {
-                write_blob_line(digest, &blob.salt, &blob.bytes, lines);
-            }
-        }
-    }
-    write_entry_line(&stored.preimage, &stored.hash, lines);
     Ok(())
 }

@@ -1,15 +1,16 @@
 //! `bailiwick journal verify`.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::PathBuf;
 
+use bailiwick_core::hash::hex;
 use bailiwick_core::heart::BlobReader;
 use bailiwick_core::heart::replay::Replay;
 use bailiwick_core::journal::export::{DOCUMENT_BYTES, ExportedBlob};
 use bailiwick_core::journal::{Entry, ExportVerifier, Listener, Row};
 use bailiwick_schema::Engine;
 
-use super::blobs::{self, Blobs};
 use super::stored::verify_desk;
 use super::verdict::{Verdict, Wrong};
 use crate::failure::{Answer, Failure};
@@ -85,7 +86,7 @@ fn check_chain(input: &Input) -> Result<Verdict, Failure> {
 fn decide_again(input: &Input) -> Result<Verdict, Failure> {
     let engine = Engine;
     let mut decider =
-        Decider { last: Last::default(), replay: Replay::new(&engine), blobs: Blobs::new(), unreadable: None, rows: 0 };
+        Decider { last: Last::default(), replay: Replay::new(&engine), blobs: HashMap::new(), unreadable: None, rows: 0 };
     let mut verdict = verify(input, &mut decider)?;
     if decider.rows > 0 {
         return Err(Failure::usage(format!(
@@ -178,7 +179,7 @@ struct Decider<'a> {
     last: Last,
     replay: Replay<'a>,
     /// Those of the next entry
-    blobs: Blobs,
+    blobs: HashMap<String, Vec<u8>>,
     unreadable: Option<Wrong>,
     rows: u64,
 }
@@ -191,7 +192,7 @@ impl AsRef<Last> for Decider<'_> {
 
 impl Listener for Decider<'_> {
     fn blob(&mut self, blob: &ExportedBlob<'_>) {
-        self.blobs.insert(blobs::name(&blob.digest), blob.bytes.to_vec());
+        self.blobs.insert(hex(&blob.digest), blob.bytes.to_vec());
     }
 
     fn entry(&mut self, text: &[u8]) {

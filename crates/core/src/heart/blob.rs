@@ -6,7 +6,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::hash::{Hash, hex, hmac_sha256};
+use crate::hash::{Hash, from_hex, hex, hmac_sha256};
 use crate::journal::export::blob_digest;
 use crate::json::{Limits, Object, Value, parse, write_compact};
 
@@ -60,6 +60,27 @@ impl BlobWriter {
     /// The blobs put aside.
     pub fn into_blobs(self) -> Vec<Blob> {
         self.blobs
+    }
+}
+
+/// The digests of the blobs that a payload refers to, each once, in the order in which they stand.
+pub fn blob_references(payload: &Object) -> Vec<Hash> {
+    let mut found = Vec::new();
+    for (_, member) in payload.iter() {
+        collect_references(member, &mut found);
+    }
+    found
+}
+
+fn collect_references(value: &Value, found: &mut Vec<Hash>) {
+    match value {
+        Value::Object(object) => match object.str("blob").filter(|_| object.len() == 1).and_then(from_hex) {
+            Some(digest) if found.contains(&digest) => {}
+            Some(digest) => found.push(digest),
+            None => object.iter().for_each(|(_, member)| collect_references(member, found)),
+        },
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
+        _ => {}
     }
 }
 

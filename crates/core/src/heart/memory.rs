@@ -28,7 +28,7 @@ impl Memory {
     ///
     /// [`ViewError::Corrupt`] for a document that is not of its form.
     pub fn run(&mut self, command: &Command, context: &Context<'_>) -> Result<Step, ViewError> {
-        let step = self.with_view(|view| run(view, command, context))?;
+        let (step, _) = self.with_view(|view| run(view, command, context))?;
         for change in &step.changes {
             self.apply(change);
         }
@@ -41,16 +41,17 @@ impl Memory {
     ///
     /// [`ViewError::Corrupt`] for a document that is not of its form.
     pub fn ask(&self, query: &Query, context: &Context<'_>) -> Result<Result<Value, Refusal>, ViewError> {
-        self.with_view(|view| ask(view, query, context))
+        Ok(self.with_view(|view| ask(view, query, context))?.0)
     }
 
-    /// Calls until the view holds all that is needed.
-    pub(super) fn with_view<T>(&self, call: impl Fn(&View) -> Result<T, ViewError>) -> Result<T, ViewError> {
+    /// Calls until the view holds all that is needed; answers the view too.
+    pub(super) fn with_view<T>(&self, call: impl Fn(&View) -> Result<T, ViewError>) -> Result<(T, View), ViewError> {
         let mut view = View::new();
         loop {
             match call(&view) {
+                Ok(result) => return Ok((result, view)),
                 Err(ViewError::NotLoaded(need)) => self.load(&mut view, need),
-                result => return result,
+                Err(error) => return Err(error),
             }
         }
     }

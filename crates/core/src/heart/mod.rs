@@ -29,7 +29,7 @@ pub mod replay;
 mod run;
 mod view;
 
-pub use blob::{Blob, BlobReader, BlobWriter};
+pub use blob::{Blob, BlobReader, BlobWriter, blob_references};
 pub use capability::{Command, Fact, Query, RULES};
 pub use configuration::Configuration;
 pub use context::{Context, Fresh};

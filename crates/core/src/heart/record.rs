@@ -121,3 +121,14 @@ impl Record {
         })
     }
 }
+
+impl core::fmt::Display for RecordError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::OtherLabel => "it carries another label than `bailiwick.journal/1`",
+            Self::Unreadable => "it is of no form that these rules know",
+        })
+    }
+}
+
+impl core::error::Error for RecordError {}

@@ -1,8 +1,10 @@
 //! Replay: from a journal to the documents, deciding everything again on the way.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use super::{BlobReader, Change, Context, Draft, Memory, Record, RecordError, RULES, ViewError, capability, run};
+use super::{BlobReader, Change, Context, Draft, Key, Memory, Record, RecordError, RULES, ViewError, capability, run};
 use crate::journal::Entry;
 use crate::work::OutputSchemas;
 
@@ -10,6 +12,8 @@ use crate::work::OutputSchemas;
 /// rules say. It takes the chain as verified: [`crate::journal`] does that.
 pub struct Replay<'a> {
     memory: Memory,
+    /// Documents of which a part was erased
+    incomplete: BTreeSet<Key>,
     schemas: &'a dyn OutputSchemas,
     report: ReplayReport,
 }
@@ -21,7 +25,7 @@ pub struct ReplayReport {
     pub decided: u64,
     /// Entries of a rule set that these rules don't know: applied, not decided again
     pub applied: u64,
-    /// Entries of which a part was erased: applied as far as they can be
+    /// Entries of which a part was erased, and entries that rest on them: applied as far as they can be
     pub erased: u64,
     /// The first entry where the record and the rules part
     pub first_difference: Option<Difference>,
@@ -59,7 +63,7 @@ pub enum DifferenceKind {
 impl<'a> Replay<'a> {
     /// A replay from an empty workspace.
     pub fn new(schemas: &'a dyn OutputSchemas) -> Self {
-        Self { memory: Memory::new(), schemas, report: ReplayReport::default() }
+        Self { memory: Memory::new(), incomplete: BTreeSet::new(), schemas, report: ReplayReport::default() }
     }
 
     /// Replays the next entry. After the first difference nothing is replayed.
@@ -74,29 +78,41 @@ impl<'a> Replay<'a> {
 
     fn step(&mut self, entry: &Entry, blobs: &BlobReader<'_>) -> Result<(), DifferenceKind> {
         let record = Record::read(entry, blobs).map_err(DifferenceKind::Record)?;
+        let count = |counter: &mut u64| *counter = counter.saturating_add(1);
         let changes = if blobs.met_erased() {
-            self.report.erased = self.report.erased.saturating_add(1);
+            count(&mut self.report.erased);
             self.apply(&record)?
         } else if record.rules != RULES {
-            self.report.applied = self.report.applied.saturating_add(1);
+            count(&mut self.report.applied);
             self.apply(&record)?
+        } else if let Some(changes) = self.decide(&record)? {
+            count(&mut self.report.decided);
+            changes
         } else {
-            self.report.decided = self.report.decided.saturating_add(1);
-            self.decide(&record)?
+            count(&mut self.report.erased);
+            self.apply(&record)?
         };
         for change in &changes {
+            if blobs.met_erased() {
+                self.incomplete.insert(change.key.clone());
+            }
             self.memory.apply(change);
         }
         Ok(())
     }
 
-    fn decide(&self, record: &Record) -> Result<alloc::vec::Vec<Change>, DifferenceKind> {
+    /// Makes the decision again and compares. `None` if it rests on a document of which a part was erased, so that
+    /// nothing can be said.
+    fn decide(&self, record: &Record) -> Result<Option<Vec<Change>>, DifferenceKind> {
         let context =
             Context { now: record.at, principal: &record.principal, fresh: record.fresh, schemas: self.schemas };
-        let step = self
+        let (step, view) = self
             .memory
             .with_view(|view| run(view, &record.command, &context))
             .map_err(|_| DifferenceKind::Document)?;
+        if view.loaded().any(|key| self.incomplete.contains(key)) {
+            return Ok(None);
+        }
         if step.configuration != record.configuration {
             return Err(DifferenceKind::Configuration);
         }
@@ -107,19 +123,18 @@ impl<'a> Replay<'a> {
         if by_the_rules != record.refused {
             return Err(DifferenceKind::Reply { by_the_rules, in_the_record: record.refused.clone() });
         }
-        Ok(step.changes)
+        Ok(Some(step.changes))
     }
 
-    fn apply(&self, record: &Record) -> Result<alloc::vec::Vec<Change>, DifferenceKind> {
-        self.memory
-            .with_view(|view| {
-                let mut draft = Draft::new(view);
-                for fact in &record.facts {
-                    capability::apply(&mut draft, fact)?;
-                }
-                Ok(draft.into_changes())
-            })
-            .map_err(|_: ViewError| DifferenceKind::Document)
+    fn apply(&self, record: &Record) -> Result<Vec<Change>, DifferenceKind> {
+        let applied = self.memory.with_view(|view| {
+            let mut draft = Draft::new(view);
+            for fact in &record.facts {
+                capability::apply(&mut draft, fact)?;
+            }
+            Ok(draft.into_changes())
+        });
+        Ok(applied.map_err(|_: ViewError| DifferenceKind::Document)?.0)
     }
 
     /// What was found, and the documents as the journal gives them.

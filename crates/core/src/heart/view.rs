@@ -108,6 +108,11 @@ impl View {
         }
     }
 
+    /// The keys of every document that was loaded, one by one or by a selection.
+    pub fn loaded(&self) -> impl Iterator<Item = &Key> {
+        self.documents.keys().chain(self.selections.values().flatten().map(|stored| &stored.key))
+    }
+
     /// Takes over the changes of a finished command: its documents stay loaded, selections are forgotten.
     pub fn advance(&mut self, changes: &[Change]) {
         self.selections.clear();
