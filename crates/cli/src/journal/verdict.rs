@@ -1,8 +1,7 @@
 //! What is said about a journal, to people and to programs.
 
 use bailiwick_core::hash::{Hash, hex};
-use bailiwick_core::heart::RecordError;
-use bailiwick_core::heart::replay::{DifferenceKind, ReplayReport};
+use bailiwick_core::heart::replay::ReplayReport;
 use bailiwick_core::journal::Report;
 use bailiwick_core::json::{Object, Value};
 
@@ -67,7 +66,7 @@ impl Verdict {
     /// Adds what came of deciding again.
     pub(crate) fn take_replay(&mut self, report: ReplayReport) {
         if let Some(difference) = &report.first_difference {
-            let (code, message) = describe(&difference.what);
+            let (code, message) = (difference.what.code(), difference.what.to_string());
             self.fail(Wrong::new(code, Some(difference.sequence), message));
         }
         self.decided = Some(report);
@@ -156,26 +155,4 @@ fn in_words(replay: &ReplayReport) -> String {
         words.push_str(&format!("; {} read \"erased\", not decided again", replay.erased));
     }
     words
-}
-
-/// The code and the words for a decision that came out differently.
-fn describe(what: &DifferenceKind) -> (&'static str, String) {
-    match what {
-        DifferenceKind::Record(RecordError::OtherLabel) => {
-            ("record_unreadable", "the entry has the label of another journal".into())
-        }
-        DifferenceKind::Record(RecordError::Unreadable) => {
-            ("record_unreadable", "the entry is no decision record of this program's rules".into())
-        }
-        DifferenceKind::Facts => ("facts_differ", "the rules give other facts than the record".into()),
-        DifferenceKind::Reply { by_the_rules, in_the_record } => {
-            let said = |code: &Option<String>| code.as_ref().map_or("yes".to_owned(), |code| format!("`{code}`"));
-            let (rules, record) = (said(by_the_rules), said(in_the_record));
-            ("reply_differs", format!("the rules say {rules}, the record says {record}"))
-        }
-        DifferenceKind::Configuration => {
-            ("configuration_differs", "the record names another configuration than the one in force".into())
-        }
-        DifferenceKind::Document => ("document_unreadable", "a document it touches is not of its form".into()),
-    }
 }

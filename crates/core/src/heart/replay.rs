@@ -1,8 +1,10 @@
 //! Replay: from a journal to the documents, deciding everything again on the way.
 
 use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::{BlobReader, Change, Context, Draft, Key, Memory, Record, RecordError, RULES, ViewError, capability, run};
 use crate::journal::Entry;
@@ -140,5 +142,33 @@ impl<'a> Replay<'a> {
     /// What was found, and the documents as the journal gives them.
     pub fn finish(self) -> (ReplayReport, Memory) {
         (self.report, self.memory)
+    }
+}
+
+impl DifferenceKind {
+    /// The stable code.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Record(_) => "record_unreadable",
+            Self::Facts => "facts_differ",
+            Self::Reply { .. } => "reply_differs",
+            Self::Configuration => "configuration_differs",
+            Self::Document => "document_unreadable",
+        }
+    }
+}
+
+impl fmt::Display for DifferenceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Record(error) => write!(f, "the entry can't be read as a decision: {error}"),
+            Self::Facts => f.write_str("the rules give other facts than the record"),
+            Self::Reply { by_the_rules, in_the_record } => {
+                let said = |code: &Option<String>| code.as_ref().map_or_else(|| "yes".into(), |code| format!("`{code}`"));
+                write!(f, "the rules say {}, the record says {}", said(by_the_rules), said(in_the_record))
+            }
+            Self::Configuration => f.write_str("the record names another configuration than the one in force"),
+            Self::Document => f.write_str("a document it touches is not of its form"),
+        }
     }
 }
