@@ -1,21 +1,21 @@
 //! From a schema document to nodes: every keyword checked as the 2020-12 meta-schema wants it, every reference resolved.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod draft;
+mod reference;
+mod shape;
+
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use bailiwick_core::json::{Number, Object, Value};
+use bailiwick_core::json::{Object, Value};
 use bailiwick_core::work::quoted;
 
 use crate::format::Format;
-use crate::keyword::{Keyword, Node, NodeId, Resource, ResourceId, Rest, Types};
+use crate::keyword::{Keyword, Node, NodeId, Resource, ResourceId, Rest};
 use crate::meta;
-use crate::pattern::{Pattern, Room};
-use crate::uri;
-
-/// Objects with more members than this get an index when a pointer leads through them.
-const INDEXED: usize = 16;
-/// Bytes of URIs that are put together in one schema.
-const MOST_URI_BYTES: usize = 1 << 24;
+use crate::pattern::Room;
+use draft::Draft;
+use reference::{Index, Open, Purpose};
 
 /// Why a document is not a usable schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,39 +97,12 @@ struct Compiler<'v> {
     uri_bytes: usize,
 }
 
-/// What references are resolved with.
-#[derive(Default)]
-struct Index {
-    /// Which node stands for which value, by the value's address
-    nodes: HashMap<*const Value, NodeId>,
-    /// The first resource with a URI
-    resources: HashMap<String, ResourceId>,
-}
-
 /// A resource while its references are not resolved.
 struct Found<'v> {
     uri: String,
     root: &'v Value,
     anchors: BTreeMap<&'v str, &'v Value>,
     dynamic_anchors: BTreeMap<String, NodeId>,
-}
-
-/// A reference to resolve.
-struct Open<'v> {
-    text: &'v str,
-    resource: ResourceId,
-    /// The schema it stands in
-    node: NodeId,
-    purpose: Purpose,
-}
-
-enum Purpose {
-    /// It stands under an unknown keyword: it must lead somewhere, no more.
-    LookUp,
-    /// `$ref`, whose target goes here
-    Static { target: usize },
-    /// `$dynamicRef`, whose target goes here, and the keyword that may turn out to be an ordinary reference
-    Dynamic { target: usize, node: NodeId },
 }
 
 /// A schema to compile.
@@ -285,16 +258,6 @@ impl<'v> Compiler<'v> {
             }
             _ => Ok(self.resource(uri, value)),
         }
-    }
-
-    /// Resolves a reference against the URI of a resource; gives the target and the fragment.
-    fn resolve_uri<'a>(&mut self, from: ResourceId, text: &'a str) -> Result<(String, &'a str)> {
-        let base = self.resources.get(from).map_or("", |found| &found.uri);
-        self.uri_bytes = self.uri_bytes.saturating_add(base.len()).saturating_add(text.len());
-        if self.uri_bytes > MOST_URI_BYTES {
-            return self.fail("the identifiers and references are too long together");
-        }
-        Ok(uri::resolve(base, text))
     }
 
     /// Compiles one member of a schema object.
@@ -481,89 +444,6 @@ impl<'v> Compiler<'v> {
             .collect()
     }
 
-    fn types(&self, value: &Value) -> Result<Types> {
-        let parse = |name: &Value| match name.as_str().and_then(Types::parse) {
-            Some(types) => Ok(types),
-            None => self.fail(format!("{} is not a type name", name.as_str().map_or_else(|| article(name), quoted))),
-        };
-        let Value::Array(names) = value else { return parse(value) };
-        if names.is_empty() {
-            return self.fail("`type` must not be empty");
-        }
-        names.iter().try_fold(Types::default(), |types, name| {
-            let one = parse(name)?;
-            if types.meets(one) { self.fail("`type` names a type twice") } else { Ok(types.with(one)) }
-        })
-    }
-
-    fn pattern(&mut self, name: &str, source: &str) -> Result<Pattern> {
-        match Pattern::parse(source, &mut self.room) {
-            Ok(pattern) => Ok(pattern),
-            Err(error) => self.fail(format!("`{name}` {} is not a regular expression: {error}", quoted(source))),
-        }
-    }
-
-    fn text<'a>(&self, name: &str, value: &'a Value) -> Result<&'a str> {
-        value.as_str().map_or_else(|| self.fail(format!("`{name}` must be a string")), Ok)
-    }
-
-    fn boolean(&self, name: &str, value: &Value) -> Result<bool> {
-        value.as_bool().map_or_else(|| self.fail(format!("`{name}` must be true or false")), Ok)
-    }
-
-    fn array<'a>(&self, name: &str, value: &'a Value) -> Result<&'a [Value]> {
-        value.as_array().map_or_else(|| self.fail(format!("`{name}` must be an array")), Ok)
-    }
-
-    fn members<'a>(&self, name: &str, value: &'a Value) -> Result<&'a Object> {
-        value.as_object().map_or_else(|| self.fail(format!("`{name}` must be an object")), Ok)
-    }
-
-    fn number(&self, name: &str, value: &Value) -> Result<Number> {
-        value.as_number().copied().map_or_else(|| self.fail(format!("`{name}` must be a number")), Ok)
-    }
-
-    fn divisor(&self, name: &str, value: &Value) -> Result<Number> {
-        match self.number(name, value)? {
-            number if number > Number::Integer(0) => Ok(number),
-            _ => self.fail(format!("`{name}` must be greater than 0")),
-        }
-    }
-
-    /// A whole number of at least 0; one too large to count to is as good as the largest.
-    fn count(&self, name: &str, value: &Value) -> Result<u64> {
-        match value.as_number() {
-            Some(number) if number.is_integral() && *number >= Number::Integer(0) => {
-                Ok(number.to_u64().unwrap_or(u64::MAX))
-            }
-            _ => self.fail(format!("`{name}` must be a whole number of at least 0")),
-        }
-    }
-
-    /// An array of strings, none twice.
-    fn names(&self, name: &str, value: &Value) -> Result<Vec<String>> {
-        let mut seen = BTreeSet::new();
-        let mut names = Vec::new();
-        for item in self.array(name, value)? {
-            match item.as_str() {
-                Some(item) if seen.insert(item) => names.push(item.into()),
-                Some(item) => return self.fail(format!("`{name}` names {} twice", quoted(item))),
-                None => return self.fail(format!("`{name}` must hold strings")),
-            }
-        }
-        Ok(names)
-    }
-
-    fn check_anchor<'a>(&self, name: &str, value: &'a Value) -> Result<&'a str> {
-        let anchor = self.text(name, value)?;
-        let mut chars = anchor.chars();
-        let first = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-        if first && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_')) {
-            return Ok(anchor);
-        }
-        self.fail(format!("`{name}` {} is not an anchor name", quoted(anchor)))
-    }
-
     fn anchor(&mut self, name: &str, value: &'v Value, here: Here<'v>) -> Result<()> {
         let anchor = self.check_anchor(name, value)?;
         if let Some(found) = self.resources.get_mut(here.resource) {
@@ -577,144 +457,6 @@ impl<'v> Compiler<'v> {
             found.dynamic_anchors.entry(anchor.into()).or_insert(here.node);
         }
     }
-
-    /// Notes a reference; says where its target will be found.
-    fn reference(
-        &mut self,
-        name: &str,
-        value: &'v Value,
-        here: Here<'v>,
-        purpose: impl FnOnce(usize) -> Purpose,
-    ) -> Result<usize> {
-        let text = self.text(name, value)?;
-        let target = self.targets.len();
-        self.targets.push(0);
-        self.open.push(Open { text, resource: here.resource, node: here.node, purpose: purpose(target) });
-        Ok(target)
-    }
-
-    /// Resolves all references, compiling what they lead to.
-    fn resolve_references(&mut self) -> Result<()> {
-        if !self.open.is_empty() {
-            self.index = Some(self.make_index());
-        }
-        while let Some(open) = self.open.pop() {
-            if let Err(what) = self.resolve(&open) {
-                let message = format!("reference {} {what}", quoted(open.text));
-                return Err(SchemaError { pointer: self.pointer(open.node), message });
-            }
-        }
-        Ok(())
-    }
-
-    /// Resolves a reference, or says what is wrong with it.
-    fn resolve(&mut self, open: &Open<'v>) -> Result<(), String> {
-        let found = self.look_up(open.text, open.resource).map_err(|error| error.message)?;
-        let (value, resource) = found.ok_or("leads nowhere; nothing is fetched")?;
-        let (target, dynamic_in) = match open.purpose {
-            Purpose::LookUp => return Ok(()),
-            Purpose::Static { target } => (target, None),
-            Purpose::Dynamic { target, node } => (target, Some(node)),
-        };
-        let compiled = self.schema(value, resource, Origin::default()).and_then(|node| {
-            self.compile_waiting()?;
-            Ok(node)
-        });
-        let node = compiled.map_err(|error| format!("leads to what is not a usable schema: {}", error.message))?;
-        if let Some(slot) = self.targets.get_mut(target) {
-            *slot = node;
-        }
-        if let Some(from) = dynamic_in {
-            self.settle_dynamic(from, target, node, open.text);
-        }
-        Ok(())
-    }
-
-    fn make_index(&self) -> Index {
-        let nodes = self.values.iter().enumerate().map(|(node, value)| (std::ptr::from_ref(*value), node)).collect();
-        let mut resources = HashMap::new();
-        for (id, found) in self.resources.iter().enumerate() {
-            resources.entry(found.uri.clone()).or_insert(id);
-        }
-        Index { nodes, resources }
-    }
-
-    /// A `$dynamicRef` is dynamic if its first target has a dynamic anchor of that name; else it is an ordinary one.
-    fn settle_dynamic(&mut self, from: NodeId, target: usize, node: NodeId, text: &str) {
-        let anchor = text.split_once('#').map_or("", |(_, fragment)| fragment);
-        let resource = self.nodes.get(node).and_then(|node| self.resources.get(node.resource));
-        let is_dynamic = resource.is_some_and(|found| found.dynamic_anchors.get(anchor) == Some(&node));
-        self.has_dynamic |= is_dynamic;
-        let keywords = self.nodes.get_mut(from).into_iter().flat_map(|node| &mut node.keywords);
-        for keyword in keywords {
-            if matches!(keyword, Keyword::DynamicReference(at, _) if *at == target) {
-                *keyword = if is_dynamic {
-                    Keyword::DynamicReference(target, anchor.into())
-                } else {
-                    Keyword::Reference(target)
-                };
-            }
-        }
-    }
-
-    /// Where a reference leads, and to which resource that belongs.
-    fn look_up(&mut self, text: &str, from: ResourceId) -> Result<Option<(&'v Value, ResourceId)>> {
-        let (uri, fragment) = self.resolve_uri(from, text)?;
-        let base = self.resources.get(from).map_or("", |found| &found.uri);
-        let resource = if uri == base {
-            Some(from)
-        } else {
-            self.index.as_ref().and_then(|index| index.resources.get(&uri)).copied()
-        };
-        let Some(resource) = resource.map_or_else(|| self.load(&uri).transpose(), |id| Some(Ok(id))).transpose()?
-        else {
-            return Ok(None);
-        };
-        let Some(found) = self.resources.get(resource) else { return Ok(None) };
-        let Some(fragment) = uri::decode_percent(fragment) else { return Ok(None) };
-        if fragment.is_empty() {
-            return Ok(Some((found.root, resource)));
-        }
-        let Some(pointer) = fragment.strip_prefix('/') else {
-            return Ok(found.anchors.get(fragment.as_str()).map(|value| (*value, resource)));
-        };
-        Ok(self.follow(found.root, pointer, resource))
-    }
-
-    /// Takes in one of the meta-schemas.
-    fn load(&mut self, uri: &str) -> Result<Option<ResourceId>> {
-        let Some(document) = meta::document(uri) else { return Ok(None) };
-        let resource = self.resource(uri.into(), document);
-        self.schema(document, resource, Origin::default())?;
-        self.compile_waiting()?;
-        Ok(Some(resource))
-    }
-
-    /// Follows a JSON Pointer without its first slash.
-    fn follow(&mut self, root: &'v Value, pointer: &str, resource: ResourceId) -> Option<(&'v Value, ResourceId)> {
-        let (mut value, mut resource) = (root, resource);
-        for token in pointer.split('/') {
-            let token = token.replace("~1", "/").replace("~0", "~");
-            value = match value {
-                Value::Object(object) => self.member(value, object, &token)?,
-                Value::Array(items) => items.get(parse_index(&token)?)?,
-                _ => return None,
-            };
-            if let Some(node) = self.node_of(value) {
-                resource = self.nodes.get(node)?.resource;
-            }
-        }
-        Some((value, resource))
-    }
-
-    /// A member, found through an index when there are many.
-    fn member(&mut self, value: &'v Value, object: &'v Object, name: &str) -> Option<&'v Value> {
-        if object.len() <= INDEXED {
-            return object.get(name);
-        }
-        let index = || object.iter().map(|(name, value)| (name.as_str(), value)).collect();
-        self.indexes.entry(std::ptr::from_ref(value)).or_insert_with(index).get(name).copied()
-    }
 }
 
 /// The schema a keyword belongs to.
@@ -723,58 +465,6 @@ struct Here<'v> {
     value: &'v Value,
     node: NodeId,
     resource: ResourceId,
-}
-
-/// Keywords of one schema while they are collected.
-#[derive(Default)]
-struct Draft {
-    keywords: Vec<Keyword>,
-    condition: Option<NodeId>,
-    then: Option<NodeId>,
-    otherwise: Option<NodeId>,
-    prefix: Vec<NodeId>,
-    items: Option<NodeId>,
-    contains: Option<NodeId>,
-    min_contains: Option<u64>,
-    max_contains: Option<u64>,
-    named: Vec<(String, NodeId)>,
-    patterns: Vec<(Pattern, NodeId)>,
-    additional: Option<Rest>,
-    unevaluated_items: Option<Rest>,
-    unevaluated_properties: Option<Rest>,
-}
-
-impl Draft {
-    /// The keywords, those that ask what has been evaluated last.
-    fn into_keywords(self) -> Vec<Keyword> {
-        let Self { mut keywords, condition, then, otherwise, prefix, items, .. } = self;
-        if let Some(condition) = condition {
-            keywords.push(Keyword::If { condition, then, otherwise });
-        }
-        if !prefix.is_empty() || items.is_some() {
-            keywords.push(Keyword::Items { prefix, rest: items });
-        }
-        if let Some(node) = self.contains {
-            keywords.push(Keyword::Contains { node, least: self.min_contains.unwrap_or(1), most: self.max_contains });
-        }
-        if !self.named.is_empty() || !self.patterns.is_empty() || self.additional.is_some() {
-            keywords.push(Keyword::Properties {
-                named: self.named,
-                patterns: self.patterns,
-                additional: self.additional,
-            });
-        }
-        keywords.extend(self.unevaluated_items.map(Keyword::UnevaluatedItems));
-        keywords.extend(self.unevaluated_properties.map(Keyword::UnevaluatedProperties));
-        keywords
-    }
-}
-
-/// An array index as JSON Pointers write it.
-fn parse_index(token: &str) -> Option<usize> {
-    let is_index =
-        token == "0" || (!token.starts_with('0') && !token.is_empty() && token.bytes().all(|b| b.is_ascii_digit()));
-    is_index.then(|| token.parse().ok()).flatten()
 }
 
 /// A value's type with its article.
