@@ -1,4 +1,6 @@
 //! An order's life, as data (`spec work-orders §7`, `§9`).
+// A test fails by panicking, its helpers too.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod world;
 
@@ -146,10 +148,8 @@ fn a_report_over_the_limit_is_kept_and_expires_the_order() {
 #[test]
 fn create_fills_in_what_the_desk_knows() {
     let mut world = World::new();
-    let forged = ORDER.replace(
-        r#""id": "o""#,
-        r#""spec": "awl/work-order@0.4", "created_at": "2020-01-01T00:00:00Z", "from": "x""#,
-    );
+    let forged = ORDER
+        .replace(r#""id": "o""#, r#""spec": "awl/work-order@0.4", "created_at": "2020-01-01T00:00:00Z", "from": "x""#);
     let view = world.run("m", "create", &forged).unwrap();
     let order = view.get("order").unwrap();
     assert_eq!(order.get("spec").unwrap().as_str(), Some("awl/work-order@0.1"));
@@ -209,9 +209,8 @@ fn sub_orders_narrow_and_hold_budget_until_declined() {
 
 #[test]
 fn only_one_live_order_continues_a_finished_one() {
-    let again = |id: &str, target: &str| {
-        ORDER.replace(r#""id": "o""#, &format!(r#""id": "{id}", "continues": "{target}""#))
-    };
+    let again =
+        |id: &str, target: &str| ORDER.replace(r#""id": "o""#, &format!(r#""id": "{id}", "continues": "{target}""#));
     let mut world = in_state(State::Working);
     assert_eq!(world.refused("m", "create", &again("b", "o")), "INVALID_TRANSITION");
     world.all(&[("m", "cancel", ID)]);
@@ -226,9 +225,8 @@ fn only_one_live_order_continues_a_finished_one() {
 fn an_overdue_parent_expires_even_though_the_command_is_refused() {
     let mut world = in_state(State::Working);
     world.at("2026-01-01T11:00:00Z");
-    let sub = ORDER
-        .replace(r#""id": "o""#, r#""id": "a", "parent_id": "o", "continues": "o""#)
-        .replace("T10:00", "T12:00");
+    let sub =
+        ORDER.replace(r#""id": "o""#, r#""id": "a", "parent_id": "o", "continues": "o""#).replace("T10:00", "T12:00");
     assert_eq!(world.refused("w", "create", &sub), "INVALID_TRANSITION");
     assert_eq!(world.state("o"), "expired");
     world.check_replay();
@@ -276,7 +274,9 @@ fn bad_arguments_name_what_is_accepted() {
         assert_eq!(code, "BAD_REQUEST");
         assert!(said.contains(message), "{said}");
     }
-    for (name, arguments) in [("list", r#"{"state": "done"}"#), ("list", r#"{"limit": 0}"#), ("list", r#"{"cursor": "x"}"#)] {
+    for (name, arguments) in
+        [("list", r#"{"state": "done"}"#), ("list", r#"{"limit": 0}"#), ("list", r#"{"cursor": "x"}"#)]
+    {
         assert_eq!(World::new().ask(name, arguments).unwrap_err().0, "BAD_REQUEST");
     }
 }

@@ -46,11 +46,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            workspace: "desk".into(),
-            schemas: Arc::new(bailiwick_schema::Engine),
-            entropy: Arc::new(OsEntropy),
-        }
+        Self { workspace: "desk".into(), schemas: Arc::new(bailiwick_schema::Engine), entropy: Arc::new(OsEntropy) }
     }
 }
 
@@ -156,8 +152,7 @@ impl Desk {
         let fresh = Fresh([0; 32]);
         let context = Context { now, principal, fresh, schemas: &*shared.schemas };
         let mut view = View::new();
-        let reply =
-            with_view(&mut *snapshot, &shared.workspace, &mut view, |view| ask(view, &query, &context)).await?;
+        let reply = with_view(&mut *snapshot, &shared.workspace, &mut view, |view| ask(view, &query, &context)).await?;
         Ok(reply?)
     }
 

@@ -73,5 +73,6 @@ async fn lines(shared: &Shared, entries: &[StoredEntry]) -> Result<Vec<u8>, Desk
 
 /// The blobs that an entry names; none of an entry that can't be read.
 fn blobs_of(entry: &StoredEntry) -> Vec<Hash> {
-    Entry::read_preimage(&entry.preimage, entry.hash).map_or_else(|_| Vec::new(), |entry| blob_references(&entry.payload))
+    Entry::read_preimage(&entry.preimage, entry.hash)
+        .map_or_else(|_| Vec::new(), |entry| blob_references(&entry.payload))
 }

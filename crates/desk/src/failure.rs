@@ -35,7 +35,9 @@ pub enum DeskError {
     #[error("the desk is closed")]
     Closed,
     /// Whether the command was committed could not be found out
-    #[error("the store went away while committing, and whether the command took effect is not known; look before repeating it")]
+    #[error(
+        "the store went away while committing, and whether the command took effect is not known; look before repeating it"
+    )]
     Unsettled,
     /// A command asked for more and more documents
     #[error("a command needs more documents than a decision may read")]

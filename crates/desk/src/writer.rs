@@ -29,12 +29,7 @@ const SETTLE_TIME: Duration = Duration::from_secs(10);
 /// Something for the writer to do.
 pub(crate) enum Job {
     /// A command
-    Run {
-        principal: Principal,
-        command: Command,
-        key: Option<String>,
-        reply: oneshot::Sender<Result<Value, Failure>>,
-    },
+    Run { principal: Principal, command: Command, key: Option<String>, reply: oneshot::Sender<Result<Value, Failure>> },
     /// Whatever has fallen due
     Expire { reply: oneshot::Sender<Result<(), DeskError>> },
     /// Nothing more
@@ -143,8 +138,7 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     async fn begin(shared: &'a Shared) -> Result<Self, DeskError> {
         let mut transaction = shared.store.begin(&shared.workspace).await?;
-        let JournalHead { epoch_id, head, last_at } =
-            transaction.head(&shared.workspace, Shared::JOURNAL).await?;
+        let JournalHead { epoch_id, head, last_at } = transaction.head(&shared.workspace, Shared::JOURNAL).await?;
         let clock = transaction.now().await?;
         // Time never runs backwards in a journal, whatever the clock does.
         let now = last_at.map_or(clock, |last| last.max(clock));
@@ -183,8 +177,7 @@ impl<'a> Turn<'a> {
             let mut commit = Commit { receipt, ..Commit::default() };
             if !step.outcome.facts.is_empty() {
                 let record = Record::of(command, &context, &step);
-                let (draft, blobs) =
-                    record.write(&self.shared.workspace, &self.epoch_id, self.shared.entropy.draw()?);
+                let (draft, blobs) = record.write(&self.shared.workspace, &self.epoch_id, self.shared.entropy.draw()?);
                 commit.entries.push((Shared::JOURNAL.into(), draft.seal(&self.head).map_err(DeskError::Entry)?));
                 commit.blobs = blobs;
                 commit.changes = step.changes;

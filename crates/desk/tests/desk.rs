@@ -100,7 +100,10 @@ async fn overdue_orders_expire_by_themselves_once_whatever_the_number_of_process
         let desks = [open(&address).await, open(&address).await, open(&address).await];
         let soon = bailiwick_core::time::format(bailiwick_core::time::Millis(
             bailiwick_core::time::instant("1970-01-01T00:00:00Z").unwrap().0
-                + i64::try_from(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()).unwrap()
+                + i64::try_from(
+                    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis(),
+                )
+                .unwrap()
                 + 4_000,
         ));
         for number in 0..100 {

@@ -2,6 +2,8 @@
 //! killed without losing what was answered.
 //!
 //! The processes are this test program, started again with [`ROLE`] set.
+// A test fails by panicking, its helpers too.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 
@@ -93,7 +95,8 @@ async fn random_client(desk: &bailiwick_desk::Desk, mut random: Random) {
     for _ in 0..COMMANDS {
         let actor = actors[usize::try_from(random.below(3)).unwrap()];
         let id = format!("o{}", random.below(1000));
-        let (to, other, cost) = (actors[usize::try_from(random.below(3)).unwrap()], random.below(1000), random.below(130));
+        let (to, other, cost) =
+            (actors[usize::try_from(random.below(3)).unwrap()], random.below(1000), random.below(130));
         let of = |rest: &str| format!(r#"{{"id": "{id}"{rest}}}"#);
         let report = |rest: &str| {
             of(&format!(

@@ -31,7 +31,7 @@ impl Address {
         if let Some(path) = text.strip_prefix("sqlite:") {
             return match path.strip_prefix("//").unwrap_or(path) {
                 ":memory:" => Ok(Self::Memory),
-                path if path.contains('?') => Err(refuse(text, "parameters after `?` are not accepted")),
+                path if has_parameters(path) => Err(refuse(text, "parameters after `?` are not accepted")),
                 path => file(text, path),
             };
         }
@@ -48,6 +48,11 @@ fn file(text: &str, path: &str) -> Result<Address, StoreError> {
     }
     let path = absolute(Path::new(path)).map_err(|error| refuse(text, &error.to_string()))?;
     Ok(Address::File(path))
+}
+
+/// Whether a path ends as a URL with parameters does.
+fn has_parameters(path: &str) -> bool {
+    path.rsplit_once('?').is_some_and(|(_, parameters)| parameters.contains('=') && !parameters.contains('/'))
 }
 
 /// What stands before the first `:`, if it looks like the scheme of a URL. One letter is a drive.
@@ -96,6 +101,7 @@ mod tests {
         assert_eq!(parse("sqlite:b.db"), Ok(Address::File(here.join("b.db"))));
         assert_eq!(parse("sqlite://b.db"), Ok(Address::File(here.join("b.db"))));
         assert_eq!(parse("b.db"), Ok(Address::File(here.join("b.db"))));
+        assert_eq!(parse("sqlite:/why?/b.db"), file("/why?/b.db"));
         assert!(parse("odd:name/b.db").is_err());
         for text in ["postgres://u:p@h/d", "postgresql://h/d"] {
             assert_eq!(parse(text), Ok(Address::Postgres(text.into())));

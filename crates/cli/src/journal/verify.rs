@@ -85,8 +85,13 @@ fn check_chain(input: &Input) -> Result<Verdict, Failure> {
 
 fn decide_again(input: &Input) -> Result<Verdict, Failure> {
     let engine = Engine;
-    let mut decider =
-        Decider { last: Last::default(), replay: Replay::new(&engine), blobs: HashMap::new(), unreadable: None, rows: 0 };
+    let mut decider = Decider {
+        last: Last::default(),
+        replay: Replay::new(&engine),
+        blobs: HashMap::new(),
+        unreadable: None,
+        rows: 0,
+    };
     let mut verdict = verify(input, &mut decider)?;
     if decider.rows > 0 {
         return Err(Failure::usage(format!(

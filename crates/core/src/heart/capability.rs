@@ -101,7 +101,9 @@ pub(super) fn decide(
     configuration: &Configuration,
 ) -> Result<Outcome, ViewError> {
     match command {
-        Command::Configuration(command) => Ok(configuration::decide(command, context, configuration).of(Fact::Configuration)),
+        Command::Configuration(command) => {
+            Ok(configuration::decide(command, context, configuration).of(Fact::Configuration))
+        }
         Command::Work(command) => Ok(work::decide(view, command, context, configuration)?.of(Fact::Work)),
     }
 }

@@ -103,12 +103,15 @@ impl Configuration {
 
 impl WorkSettings {
     fn from_value(value: &Value) -> Result<Self, String> {
-        let object = value.as_object().ok_or_else(|| format!("`work` is a {}, must be an object", value.type_name()))?;
+        let object =
+            value.as_object().ok_or_else(|| format!("`work` is a {}, must be an object", value.type_name()))?;
         let mut settings = Self::default();
         for (name, value) in object.iter() {
             let on = || value.as_bool().ok_or_else(|| format!("`work.{name}` must be true or false"));
             match name.as_str() {
-                "allow_self_review" => settings.self_review = if on()? { SelfReview::Allowed } else { SelfReview::Refused },
+                "allow_self_review" => {
+                    settings.self_review = if on()? { SelfReview::Allowed } else { SelfReview::Refused }
+                }
                 "restrict_reads" => settings.reads = if on()? { Reads::Parties } else { Reads::Everyone },
                 other => {
                     return Err(format!(
@@ -183,11 +186,7 @@ pub(super) fn decide(command: &Adopt, context: &Context<'_>, in_force: &Configur
     };
     let digest = adopted.digest();
     let changed = digest != in_force.digest();
-    let facts = if changed {
-        [Adopted { settings: command.settings.clone() }].into()
-    } else {
-        Vec::new()
-    };
+    let facts = if changed { [Adopted { settings: command.settings.clone() }].into() } else { Vec::new() };
     Outcome::accept(facts, Object::new().with("digest", digest.to_string()).with("changed", changed))
 }
 

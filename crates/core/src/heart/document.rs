@@ -90,15 +90,16 @@ pub struct Corrupt {
 impl Stored {
     /// The stored form of a document.
     pub fn of<D: Document>(document: &D) -> Self {
-        Self { key: Key::of::<D>(document.id()), version: document.version(), body: write_compact(&document.to_value()).into() }
+        Self {
+            key: Key::of::<D>(document.id()),
+            version: document.version(),
+            body: write_compact(&document.to_value()).into(),
+        }
     }
 
     /// The typed form.
     pub fn read<D: Document>(&self) -> Result<D, Corrupt> {
-        parse(&self.body, &Limits::STORED)
-            .ok()
-            .and_then(D::from_value)
-            .ok_or_else(|| Corrupt { key: self.key.clone() })
+        parse(&self.body, &Limits::STORED).ok().and_then(D::from_value).ok_or_else(|| Corrupt { key: self.key.clone() })
     }
 }
 

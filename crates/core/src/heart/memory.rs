@@ -4,7 +4,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Change, Document, IndexEntry, Key, Need, Query, Refusal, Scope, Select, Step, Stored, View, ViewError, ask, run};
+use super::{
+    Change, Document, IndexEntry, Key, Need, Query, Refusal, Scope, Select, Step, Stored, View, ViewError, ask, run,
+};
 use super::{Command, Context};
 use crate::json::Value;
 

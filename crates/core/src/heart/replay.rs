@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{BlobReader, Change, Context, Draft, Key, Memory, Record, RecordError, RULES, ViewError, capability, run};
+use super::{BlobReader, Change, Context, Draft, Key, Memory, RULES, Record, RecordError, ViewError, capability, run};
 use crate::journal::Entry;
 use crate::work::OutputSchemas;
 
@@ -108,10 +108,8 @@ impl<'a> Replay<'a> {
     fn decide(&self, record: &Record) -> Result<Option<Vec<Change>>, DifferenceKind> {
         let context =
             Context { now: record.at, principal: &record.principal, fresh: record.fresh, schemas: self.schemas };
-        let (step, view) = self
-            .memory
-            .with_view(|view| run(view, &record.command, &context))
-            .map_err(|_| DifferenceKind::Document)?;
+        let (step, view) =
+            self.memory.with_view(|view| run(view, &record.command, &context)).map_err(|_| DifferenceKind::Document)?;
         if view.loaded().any(|key| self.incomplete.contains(key)) {
             return Ok(None);
         }
@@ -164,7 +162,8 @@ impl fmt::Display for DifferenceKind {
             Self::Record(error) => write!(f, "the entry can't be read as a decision: {error}"),
             Self::Facts => f.write_str("the rules give other facts than the record"),
             Self::Reply { by_the_rules, in_the_record } => {
-                let said = |code: &Option<String>| code.as_ref().map_or_else(|| "yes".into(), |code| format!("`{code}`"));
+                let said =
+                    |code: &Option<String>| code.as_ref().map_or_else(|| "yes".into(), |code| format!("`{code}`"));
                 write!(f, "the rules say {}, the record says {}", said(by_the_rules), said(in_the_record))
             }
             Self::Configuration => f.write_str("the record names another configuration than the one in force"),

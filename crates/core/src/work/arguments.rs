@@ -38,7 +38,9 @@ impl Arguments {
         read: impl Fn(Value) -> Result<T, Value>,
     ) -> Result<Option<T>, Refusal> {
         value
-            .map(|value| read(value).map_err(|other| bad_request(format!("`{name}` is {}, must be {wanted}", shown(&other)))))
+            .map(|value| {
+                read(value).map_err(|other| bad_request(format!("`{name}` is {}, must be {wanted}", shown(&other))))
+            })
             .transpose()
     }
 

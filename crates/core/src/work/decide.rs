@@ -12,8 +12,8 @@ use super::record::{OrderRecord, ReportRecord, index};
 use super::report::check_own_cost;
 use super::sub_order::check_child_budgets;
 use super::{
-    Action, Event, Finding, Kind, Role, State, effect_references, has_invalid, import, items, next_state, order_spec_for,
-    quoted, reply, report_spec_for, text, validate_child_order, validate_order, validate_report,
+    Action, Event, Finding, Kind, Role, State, effect_references, has_invalid, import, items, next_state,
+    order_spec_for, quoted, reply, report_spec_for, text, validate_child_order, validate_order, validate_report,
 };
 use crate::heart::configuration::SelfReview;
 use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
@@ -112,7 +112,10 @@ impl<'a> Turn<'a> {
         let then = if allowed.is_empty() { "nothing more".to_string() } else { allowed.join(", ") };
         refusal(
             "INVALID_TRANSITION",
-            format!("order {} is {state}, which does not allow `{action}`; it allows {then}", quoted(self.record.order_id())),
+            format!(
+                "order {} is {state}, which does not allow `{action}`; it allows {then}",
+                quoted(self.record.order_id())
+            ),
         )
     }
 
@@ -196,7 +199,10 @@ fn create(view: &View, input: &Object, context: &Context<'_>) -> Result<Outcome,
     }
     if time::instant(text(&order, "deadline")).is_none() {
         let deadline = quoted(text(&order, "deadline"));
-        return Ok(bad_request(format!("`deadline` {deadline} names no certain instant; write it like `2026-01-01T09:00:00Z`")).into());
+        return Ok(bad_request(format!(
+            "`deadline` {deadline} names no certain instant; write it like `2026-01-01T09:00:00Z`"
+        ))
+        .into());
     }
     let mut facts = Vec::new();
     let checked = match check_parent(view, &order, context, &mut facts)? {
@@ -466,7 +472,8 @@ fn approved_effects(report: Option<&ReportRecord>, chosen: Option<&[String]>) ->
     for name in &approved {
         let missing = needs.get(name).into_iter().flatten().find(|needed| !approved.contains(*needed));
         if let Some(missing) = missing {
-            let message = format!("effect {} uses the result of {}, which is not approved", quoted(name), quoted(missing));
+            let message =
+                format!("effect {} uses the result of {}, which is not approved", quoted(name), quoted(missing));
             return Err(bad_request(message));
         }
     }

@@ -123,9 +123,7 @@ pub const fn next_state(state: State, action: Action) -> Option<State> {
 /// The actions that change a state, in a fixed sequence; none for a terminal state. `progress` changes nothing and
 /// is not listed.
 pub fn allowed_actions(state: State) -> impl Iterator<Item = Action> {
-    Action::ALL
-        .into_iter()
-        .filter(move |action| *action != Action::Progress && next_state(state, *action).is_some())
+    Action::ALL.into_iter().filter(move |action| *action != Action::Progress && next_state(state, *action).is_some())
 }
 
 #[cfg(test)]

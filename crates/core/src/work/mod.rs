@@ -53,13 +53,11 @@ pub use output::{Checked, NoEngine, OutputFault, OutputSchemas};
 pub use place::Place;
 pub use query::{List, MOST_LISTED, Query};
 pub use record::{OrderRecord, ReportRecord, ReportSummary};
-pub use report::{
-    REPORT_SPEC, REPORT_SPECS, is_work_report, report_spec_for, validate_own_cost, validate_report,
-};
+pub use report::{REPORT_SPEC, REPORT_SPECS, is_work_report, report_spec_for, validate_own_cost, validate_report};
 pub use state::State;
 pub use sub_order::{validate_child_budgets, validate_child_order};
-pub use track_record::TrackRecord;
 pub use tools::{ToolSet, is_name, is_part, is_pattern, pattern_covered, patterns_overlap, tool_allowed};
+pub use track_record::TrackRecord;
 
 pub(crate) use apply::apply;
 pub(crate) use decide::decide;

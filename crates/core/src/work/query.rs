@@ -90,7 +90,10 @@ fn state(name: &str) -> Result<State, Refusal> {
 fn limit(number: Number) -> Result<u32, Refusal> {
     match number.to_u64().and_then(|limit| u32::try_from(limit).ok()) {
         Some(limit @ 1..=MOST_LISTED) => Ok(limit),
-        _ => Err(bad_request(format!("`limit` is {}, must be a whole number from 1 to {MOST_LISTED}", super::shown(number)))),
+        _ => Err(bad_request(format!(
+            "`limit` is {}, must be a whole number from 1 to {MOST_LISTED}",
+            super::shown(number)
+        ))),
     }
 }
 

@@ -55,7 +55,9 @@ impl OrderRecord {
     pub(super) fn open(opened: &Opened, parent: Option<&Self>) -> Self {
         let order: Value = opened.document().into();
         let mut parties = parent.map(|parent| parent.parties.clone()).unwrap_or_default();
-        parties.extend(["from", "to", "escalate_to"].into_iter().filter_map(|name| order.get(name)?.as_str().map(String::from)));
+        parties.extend(
+            ["from", "to", "escalate_to"].into_iter().filter_map(|name| order.get(name)?.as_str().map(String::from)),
+        );
         Self {
             state: State::Offered,
             events: Vec::new(),
@@ -149,11 +151,7 @@ impl ReportSummary {
     }
 
     fn to_value(&self) -> Value {
-        Object::new()
-            .with("attempt", self.attempt)
-            .with("status", &self.status)
-            .with("cost", self.cost.clone())
-            .into()
+        Object::new().with("attempt", self.attempt).with("status", &self.status).with("cost", self.cost.clone()).into()
     }
 
     fn from_value(value: &Value) -> Option<Self> {

@@ -1,6 +1,8 @@
 //! Desks for tests, on both databases.
 // Each test program uses a part of it.
 #![allow(dead_code, unreachable_pub)]
+// A test fails by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -39,14 +39,15 @@ fn read(text: &str, shapes: &mut Map<String, Value>) -> Value {
 fn request(document: &Value, filled: &[&str], optional: &[&str]) -> Value {
     let mut schema = document.clone();
     let given = |name: &str| !filled.contains(&name);
-    if let Some(required) = schema["required"].as_array_mut() {
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.retain(|name| name.as_str().is_some_and(|name| given(name) && !optional.contains(&name)));
     }
-    let examples = schema["examples"].as_array_mut().into_iter().flatten();
-    for members in examples.filter_map(Value::as_object_mut) {
-        members.retain(|name, _| given(name));
+    if let Some(Value::Array(examples)) = schema.get_mut("examples") {
+        for members in examples.iter_mut().filter_map(Value::as_object_mut) {
+            members.retain(|name, _| given(name));
+        }
     }
-    if let Some(properties) = schema["properties"].as_object_mut() {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.retain(|name, _| given(name));
     }
     let about = format!("What the desk fills in is left out: `{}`. ", filled.join("`, `"));
@@ -54,10 +55,14 @@ fn request(document: &Value, filled: &[&str], optional: &[&str]) -> Value {
     schema
 }
 
-/// Turns references to definitions into references to shapes.
+/// Turns references to definitions into references to shapes. Effects refer to one another by the same member, so
+/// examples that do are left out: tools would follow them.
 fn lead_to_shapes(value: &mut Value) {
     match value {
         Value::Object(members) => {
+            if members.get("examples").is_some_and(|examples| examples.to_string().contains("\"$ref\"")) {
+                members.remove("examples");
+            }
             let target = members.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix("#/$defs/"));
             if let Some(name) = target.map(shape_name) {
                 members.insert("$ref".into(), format!("#/components/schemas/{name}").into());
@@ -94,6 +99,14 @@ mod tests {
                 assert_eq!(*all.entry(name.clone()).or_insert(shape.clone()), shape, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn every_reference_leads_to_a_shape() {
+        let mut shapes = Map::new();
+        put_into(&mut shapes);
+        let text = Value::from(shapes).to_string();
+        assert_eq!(text.matches("\"$ref\"").count(), text.matches("\"$ref\":\"#/components/schemas/").count());
     }
 
     #[test]

@@ -38,7 +38,7 @@ type Answer = Result<Response, Problem>;
         ("parent_id" = Option<String>, Query, description = "only parts of this order"),
         ("continues" = Option<String>, Query, description = "only those that pick up from this order"),
         ("limit" = Option<u32>, Query, description = "how many at most, 1 to 1000", minimum = 1, maximum = 1000),
-        ("cursor" = Option<String>, Query, description = "`next_cursor` of an earlier answer"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of an earlier answer", min_length = 1),
     ),
     responses((status = 200, description = "the orders", body = shapes::Orders)),
 )]
@@ -81,7 +81,7 @@ pub(super) async fn create_order(
     params(
         ("id" = String, Path, description = "the order's id, percent-encoded"),
         ("wait_after" = Option<u64>, Query, description = "wait for a `last_seq` above this"),
-        ("timeout_s" = Option<u64>, Query, description = "how long to wait, 1 to 55 seconds; 25 if left out", minimum = 1, maximum = 55),
+        ("timeout_s" = Option<u64>, Query, description = "with `wait_after`: how long to wait, 1 to 55 seconds; 25 if left out", minimum = 1, maximum = 55),
     ),
     responses((status = 200, description = "the order", body = shapes::View)),
 )]

@@ -123,6 +123,9 @@ impl Place {
             .pragma("trusted_schema", "OFF")
             // Each command runs under a savepoint; what it would need to go back should not visit the disk.
             .pragma("temp_store", "MEMORY")
+            // Every so many pages one commit also tidies up; more often than this slows writing down noticeably.
+            .pragma("wal_autocheckpoint", "4000")
+            .pragma("journal_size_limit", "67108864")
             .thread_name(|number| format!("bailiwick-sqlite-{number}"))
             .disable_statement_logging();
         match options.size_limit_bytes {

@@ -76,7 +76,7 @@ CREATE TABLE receipts (
     reply     BLOB NOT NULL,
     at        INTEGER NOT NULL,
     PRIMARY KEY (workspace, name)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 INSERT INTO bailiwick (singleton, format, least_writer) VALUES (1, 1, 1);
 
