@@ -16,7 +16,7 @@
 //! note (id, log, count) ─▶ host and origin ─▶ caller ─▶ room ─▶ route ─▶ desk
 //! ```
 //!
-//! Every error is `application/problem+json`; codes and statuses stand in one table ([`problem`]). Nothing is
+//! Every error is `application/problem+json`; codes and statuses stand in one table (`problem`). Nothing is
 //! polled per connection: calls that wait and event streams hang on the desk's own wake-ups, and end early when the
 //! server is asked to stop.
 //!

@@ -17,23 +17,35 @@ pub trait Store: Send + Sync + 'static {
 
     /// Locks a group of workspaces for writing, across every process that uses the database, and waits for it if
     /// another holds it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`] if no workspace is in the group, [`StoreError::Unavailable`] if another process keeps
+    /// the lock for longer than [`crate::Options::lock_timeout`], [`StoreError::Foreign`] if a newer Bailiwick has
+    /// meanwhile asked older ones to stop writing.
     async fn begin(&self, group: &str) -> Result<Box<dyn Transaction>, StoreError>;
 
-    /// A consistent view for reading. It never waits for writers, and is short-lived.
+    /// A consistent view for reading, of the moment of its first read. It never waits for writers, and is short-lived.
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
 
-    /// A number that rises after every commit, of this process or another, within 50 ms. Watching other processes
-    /// costs something only while a receiver is alive.
+    /// A number that rises after every commit: of this store before the commit is answered, of another process
+    /// within 50 ms. It may also rise without one, so look what has changed. Watching other processes costs something
+    /// only while a receiver is alive.
     fn watch(&self) -> watch::Receiver<u64>;
 
     /// What kind of store this is and where, without secrets, for people.
     fn describe(&self) -> String;
 
-    /// Waits for what is under way and lets go of the database.
+    /// Waits for open transactions and snapshots to end, and lets go of the database. What is asked later is
+    /// answered [`StoreError::Unavailable`].
     async fn close(&self);
 }
 
 /// What can be read at one moment.
+///
+/// What does not exist is found nowhere: a workspace without documents and one that was never opened answer alike,
+/// except where a journal is named. After an error from the database itself, every later call is answered
+/// [`StoreError::Unavailable`]: begin another.
 #[async_trait]
 pub trait Snapshot: Send {
     /// The store's clock.
@@ -42,7 +54,12 @@ pub trait Snapshot: Send {
     /// Documents by key, in the order asked for; `None` for those that do not exist.
     async fn documents(&mut self, workspace: &str, keys: &[Key]) -> Result<Vec<Option<Stored>>, StoreError>;
 
-    /// Documents by an index, in the order of (`sort`, id), both compared byte for byte.
+    /// Documents by an index, in the order of (`sort`, id), both compared byte for byte. Over a group, ids should be
+    /// unique among its workspaces: paging goes on after an id, whichever workspace it is from.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Limit`] for more than five further entries ([`Select::also`]).
     async fn select(&mut self, workspace: &str, select: &Select) -> Result<Vec<Stored>, StoreError>;
 
     /// How many documents a selection would find without its paging.
@@ -55,9 +72,17 @@ pub trait Snapshot: Send {
     async fn next_due(&mut self, workspace: &str) -> Result<Option<String>, StoreError>;
 
     /// Where a journal ends.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`] if there is no such journal.
     async fn head(&mut self, workspace: &str, journal: &str) -> Result<JournalHead, StoreError>;
 
     /// Entries after a sequence, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`] if there is no such journal.
     async fn entries(
         &mut self,
         workspace: &str,
@@ -84,19 +109,34 @@ pub trait Snapshot: Send {
 /// A write transaction that holds its group's lock. Dropped without [`Transaction::commit`], it leaves nothing.
 #[async_trait]
 pub trait Transaction: Snapshot {
-    /// Stores everything that one command leads to, or, when it fails, nothing of it; the transaction lives on.
+    /// Stores everything that one command leads to, or, when it fails, nothing of it. The transaction lives on,
+    /// unless the database gave all of it up (a full disk, a lost connection): then the next call says so, and nothing
+    /// is committed.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Conflict`] if the entries do not follow the journal's head, or an entry's id or the receipt's key
+    /// is taken; [`StoreError::Missing`] if the workspace is not in the locked group, or a journal does not exist, or
+    /// an index entry is for a document that does not; [`StoreError::Limit`] for names that are too long (a kind,
+    /// index or journal 64 bytes, a document or entry id 2,048, a sort 256; a value may be of any length);
+    /// [`StoreError::Damaged`] for an entry whose hash is not that of its bytes.
     async fn write(&mut self, workspace: &str, commit: &Commit) -> Result<(), StoreError>;
 
     /// Makes all writes durable and visible, and releases the lock.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::CommitUnknown`] if the database did not say whether it committed: read the head to find out.
+    /// After any other error nothing was committed.
     async fn commit(self: Box<Self>) -> Result<(), StoreError>;
 }
 
 /// A workspace to open.
 #[derive(Debug, Clone)]
 pub struct NewWorkspace {
-    /// Its id
+    /// Its id, at most 128 bytes
     pub id: String,
-    /// The lock group it belongs to
+    /// The lock group it belongs to; ignored for a workspace that exists
     pub group: String,
     /// Its journals
     pub journals: Vec<NewJournal>,
@@ -105,7 +145,7 @@ pub struct NewWorkspace {
 /// A journal to open.
 #[derive(Debug, Clone)]
 pub struct NewJournal {
-    /// Its name within the workspace
+    /// Its name within the workspace, a plain identifier of at most 64 bytes
     pub name: String,
     /// The epoch its entries carry, used only if the journal is new
     pub epoch_id: String,
@@ -116,7 +156,7 @@ pub struct NewJournal {
 pub struct Commit {
     /// Entries to append, each with the name of its journal; the first of each journal follows that journal's head
     pub entries: Vec<(String, Entry)>,
-    /// Documents and index entries
+    /// Documents and index entries, at most one change for each document
     pub changes: Vec<Change>,
     /// Blobs
     pub blobs: Vec<Blob>,

@@ -40,6 +40,9 @@ const OLDEST_SERVER: u32 = 130_000;
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long the listener may take to end.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// How many transactions run at once.
 const CONNECTIONS: u32 = 8;
 
@@ -63,6 +66,7 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Opens a database, and makes the tables if there are none.
     pub(crate) async fn open(url: &str, options: &Options) -> Result<Self, StoreError> {
+        check_parameters(url)?;
         let connect = PgConnectOptions::from_str(url).map_err(|error| refuse(url, &error.to_string()))?;
         let connect = match connect.get_application_name() {
             Some(_) => connect,
@@ -103,6 +107,39 @@ impl Postgres {
         let (place, clock, bell) = (self.place.clone(), self.clock.clone(), self.bell.clone());
         Ok(PostgresLink { transaction, has_written: false, place, clock, bell })
     }
+}
+
+/// What may stand after the `?` of a URL. Anything else is more likely a slip of the pen than meant to be ignored.
+const PARAMETERS: [&str; 18] = [
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "options",
+    "password",
+    "port",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "ssl-root-cert",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "statement-cache-capacity",
+    "user",
+];
+
+fn check_parameters(url: &str) -> Result<(), StoreError> {
+    let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
+    for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+        let name = parameter.split('=').next().unwrap_or_default();
+        if !PARAMETERS.contains(&name) {
+            return Err(refuse(url, &format!("there is no parameter `{name}`; known are {}", PARAMETERS.join(", "))));
+        }
+    }
+    Ok(())
 }
 
 fn place(connect: &PgConnectOptions) -> String {
@@ -197,8 +234,11 @@ impl Backend for Postgres {
 
     async fn close(&self) {
         self.bell.close();
-        if let Some(listener) = self.listener.lock().await.take() {
-            let _ = listener.await;
+        if let Some(mut listener) = self.listener.lock().await.take()
+            && timeout(CLOSE_TIMEOUT, &mut listener).await.is_err()
+        {
+            // It waits for a server that is away.
+            listener.abort();
         }
         self.pool.close().await;
     }

@@ -145,9 +145,11 @@ async fn a_server_that_refuses_is_named_without_the_password() {
     assert_eq!(error.code(), "store_address");
     assert!(error.to_string().contains("create it first"), "{error}");
 
-    let error = open("postgres://me:secret@host:port/db", Options::default()).await.err().unwrap();
-    assert_eq!(error.code(), "store_address");
-    assert!(!error.to_string().contains("secret"), "{error}");
+    for address in ["postgres://me:secret@host:port/db", "postgres://me@host/db?pasword=secret"] {
+        let error = open(address, Options::default()).await.err().unwrap();
+        assert_eq!(error.code(), "store_address");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -65,12 +65,19 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// Makes a folder and what is missing above it, so that it is still there after a loss of power.
 fn create_folder(folder: &Path) -> io::Result<()> {
+    let new: Vec<_> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    builder.create(folder)?;
+    #[cfg(unix)]
+    for parent in new.into_iter().filter_map(Path::parent) {
+        fs::File::open(parent)?.sync_all()?;
+    }
+    Ok(())
 }
 
 fn create(path: &Path) -> io::Result<fs::File> {
@@ -280,8 +287,8 @@ async fn check_writable(connection: &mut SqliteConnection) -> Result<(), Error> 
 }
 
 /// Takes the file and what is beside it away from everybody but its owner.
+#[cfg(unix)]
 fn restrict(path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
     for path in [path.to_owned()].into_iter().chain(SIDECARS.map(|suffix| beside(path, suffix))) {
         use std::os::unix::fs::PermissionsExt;
         match fs::metadata(&path) {
@@ -293,5 +300,11 @@ fn restrict(path: &Path) -> io::Result<()> {
             Err(error) => return Err(error),
         }
     }
+    Ok(())
+}
+
+/// Other systems keep a person's files apart by where they are.
+#[cfg(not(unix))]
+fn restrict(_: &Path) -> io::Result<()> {
     Ok(())
 }

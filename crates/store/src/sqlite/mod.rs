@@ -157,8 +157,8 @@ impl Backend for Sqlite {
     }
 
     async fn write(&self, group: Value<'_>) -> Result<(SqliteLink, Vec<Row>), StoreError> {
-        let deadline = Instant::now() + self.lock_timeout;
         let mut link = self.link(&self.writer).await?;
+        let deadline = Instant::now() + self.lock_timeout;
         loop {
             match link.run(sql::BEGIN_WRITE, vec![group.clone()]).await {
                 Ok(workspaces) => return Ok((link, workspaces)),
