@@ -27,4 +27,4 @@ pub use desk::{Desk, Options};
 pub use entropy::{Entropy, OsEntropy};
 pub use export::ExportPart;
 pub use failure::{DeskError, Failure};
-pub use verify::Verification;
+pub use verify::{HeadCheck, Verification};

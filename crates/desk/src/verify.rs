@@ -7,7 +7,8 @@ use bailiwick_core::heart::replay::{Replay, ReplayReport};
 use bailiwick_core::heart::{BlobReader, Key, Memory, Stored, blob_references};
 use bailiwick_core::journal::export::blob_digest;
 use bailiwick_core::journal::{Entry, Report, StoredHead, Verifier};
-use bailiwick_store::{Snapshot, StoredEntry};
+use bailiwick_core::time;
+use bailiwick_store::{JournalHead, Snapshot, StoredEntry};
 
 use crate::desk::Shared;
 use crate::tail::PAGE;
@@ -20,6 +21,9 @@ pub struct Verification {
     pub chain: Report,
     /// The decisions, made again
     pub decisions: ReplayReport,
+    /// Whether what the store says of the journal beside its entries, the epoch and the time of the last one, is what
+    /// the entries say
+    pub head: HeadCheck,
     /// Blobs that are not what the entries' digests say
     pub false_blobs: u64,
     /// The first document that is not what the journal gives; `None` in it when all are
@@ -28,12 +32,24 @@ pub struct Verification {
     pub documents: u64,
 }
 
+/// Whether a journal's head is told as its entries tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadCheck {
+    /// It is
+    Same,
+    /// The store names another epoch
+    OtherEpoch,
+    /// The store names another time for the last entry
+    OtherTime,
+}
+
 impl Verification {
     /// Whether nothing is wrong.
     pub fn is_ok(&self) -> bool {
         self.chain.ok
             && self.decisions.first_difference.is_none()
             && self.false_blobs == 0
+            && self.head == HeadCheck::Same
             && self.first_document_difference.is_none()
     }
 }
@@ -48,13 +64,16 @@ impl Desk {
     pub async fn verify(&self, mut progress: impl FnMut(u64)) -> Result<Verification, DeskError> {
         let (shared, mut snapshot) = (self.shared(), self.shared().store.snapshot().await?);
         let snapshot = &mut *snapshot;
-        let head = snapshot.head(&shared.workspace, Shared::JOURNAL).await?.head;
+        let stored = snapshot.head(&shared.workspace, Shared::JOURNAL).await?;
+        let head = stored.head;
+        let mut last_entry = None;
         let (mut chain, mut replay) = (Verifier::new(), Replay::new(&*shared.schemas));
         let (mut after, mut false_blobs) = (0, 0);
         loop {
             let entries = snapshot.entries(&shared.workspace, Shared::JOURNAL, after, PAGE).await?;
             let Some(last) = entries.last() else { break };
             after = last.sequence;
+            last_entry = Entry::read_preimage(&last.preimage, last.hash).ok();
             false_blobs += replay_page(shared, snapshot, &entries, &mut chain, &mut replay).await?;
             progress(after);
         }
@@ -62,7 +81,16 @@ impl Desk {
         let chain = chain.finish(Some(&StoredHead { sequence: head.sequence, hash: &stored_hash }));
         let (decisions, memory) = replay.finish();
         let (first_document_difference, documents) = compare(shared, snapshot, &memory).await?;
-        Ok(Verification { chain, decisions, false_blobs, first_document_difference, documents })
+        let head = check_head(&stored, last_entry.as_ref());
+        Ok(Verification { chain, decisions, head, false_blobs, first_document_difference, documents })
+    }
+}
+
+fn check_head(stored: &JournalHead, last: Option<&Entry>) -> HeadCheck {
+    match last {
+        Some(last) if last.epoch_id != stored.epoch_id => HeadCheck::OtherEpoch,
+        Some(last) if time::instant(&last.occurred_at) != stored.last_at => HeadCheck::OtherTime,
+        _ => HeadCheck::Same,
     }
 }
 
@@ -100,12 +128,13 @@ async fn replay_page(
     Ok(false_blobs)
 }
 
-/// Compares every stored document with the journal's; answers the first that differs, and how many there are.
+/// Compares every stored document, and how it can be found, with the journal's; answers the first that differs, and how many there are.
 async fn compare(
     shared: &Shared,
     snapshot: &mut (dyn Snapshot + '_),
     memory: &Memory,
 ) -> Result<(Option<Key>, u64), DeskError> {
+    let mut index = memory.index();
     let mut expected = memory.documents().peekable();
     let mut after: Option<Key> = None;
     let mut compared = 0;
@@ -116,7 +145,13 @@ async fn compare(
         for stored in &page {
             compared += 1;
             match expected.next() {
-                Some(wanted) if wanted == stored => {}
+                Some(wanted) if wanted == stored => {
+                    let mut found = snapshot.index_of(&shared.workspace, &stored.key).await?;
+                    found.sort();
+                    if found != index.remove(&stored.key).unwrap_or_default() {
+                        return Ok((Some(stored.key.clone()), compared));
+                    }
+                }
                 wanted => return Ok((Some(first_of(wanted, stored)), compared)),
             }
         }

@@ -138,8 +138,9 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     async fn begin(shared: &'a Shared) -> Result<Self, DeskError> {
         let mut transaction = shared.store.begin(&shared.workspace).await?;
-        let JournalHead { epoch_id, head, last_at } = transaction.head(&shared.workspace, Shared::JOURNAL).await?;
+        let JournalHead { epoch_id, head, .. } = transaction.head(&shared.workspace, Shared::JOURNAL).await?;
         let clock = transaction.now().await?;
+        let last_at = time_of_last(&mut *transaction, &shared.workspace, head).await?;
         // Time never runs backwards in a journal, whatever the clock does.
         let now = last_at.map_or(clock, |last| last.max(clock));
         Ok(Self { shared, transaction, view: View::new(), epoch_id, head, now, appended: None })
@@ -218,6 +219,19 @@ impl<'a> Turn<'a> {
             (Err(error), Some(entry)) => settle(shared, &entry, error).await,
         }
     }
+}
+
+/// The time of the last entry, from the entry itself: the chain covers that, and nothing beside it.
+async fn time_of_last(
+    transaction: &mut dyn Transaction,
+    workspace: &str,
+    head: Head,
+) -> Result<Option<Millis>, DeskError> {
+    let Some(before) = head.sequence.checked_sub(1) else { return Ok(None) };
+    let last = transaction.entries(workspace, Shared::JOURNAL, before, 1).await?;
+    let last = last.first().and_then(|last| Entry::read_preimage(&last.preimage, last.hash).ok());
+    let time = last.and_then(|last| time::instant(&last.occurred_at));
+    time.map(Some).ok_or_else(|| StoreError::Damaged(format!("entry {} can't be read", head.sequence)).into())
 }
 
 /// Finds out whether a commit took effect, by whether its last entry is there.

@@ -174,3 +174,32 @@ async fn a_closed_desk_says_so() {
     desk.close().await;
     assert_eq!(run(&desk, "m", "create", &order("o", "w", FAR)).await.unwrap_err().code(), "UNAVAILABLE");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edits_beside_the_journal_are_found() {
+    use sqlx::Connection as _;
+    let edits = [
+        "DELETE FROM index_entries WHERE name = 'due'",
+        "UPDATE index_entries SET value = CAST('approved' AS BLOB) WHERE name = 'state'",
+        "UPDATE journals SET last_at = last_at + 1",
+        "UPDATE journals SET epoch_id = CAST('epoch_x' AS BLOB)",
+        "UPDATE documents SET body = CAST(replace(CAST(body AS TEXT), 'offered', 'working') AS BLOB)",
+        "UPDATE blobs SET bytes = CAST('{}' AS BLOB)",
+        "UPDATE entries SET preimage = CAST(replace(CAST(preimage AS TEXT), '\"m\"', '\"n\"') AS BLOB)",
+    ];
+    for edit in edits {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("edited.db").display().to_string();
+        let desk = open(&file).await;
+        run(&desk, "m", "create", &order("o", "w", FAR)).await.unwrap();
+        assert!(desk.verify(|_| ()).await.unwrap().is_ok());
+        desk.close().await;
+        let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite:{file}")).await.unwrap();
+        let done = sqlx::query(edit).execute(&mut connection).await.unwrap();
+        assert!(done.rows_affected() > 0, "{edit}");
+        connection.close().await.unwrap();
+        let desk = open(&file).await;
+        assert!(!desk.verify(|_| ()).await.unwrap().is_ok(), "{edit}");
+        desk.close().await;
+    }
+}

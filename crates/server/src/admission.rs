@@ -27,7 +27,9 @@ pub(crate) struct Admission {
 pub(crate) struct Ticket(Arc<Mutex<Place>>);
 
 enum Place {
-    Working { _permit: OwnedSemaphorePermit },
+    Working {
+        _permit: OwnedSemaphorePermit,
+    },
     /// It gave up its place, and waits or streams
     Waiting,
 }

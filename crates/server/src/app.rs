@@ -1,7 +1,6 @@
 //! What every part of a server shares.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bailiwick_core::heart::configuration::Reads;
 use bailiwick_core::heart::{self, Configuration, Document, Key};
@@ -35,6 +34,10 @@ pub(crate) struct App {
     pub(crate) stopping: CancellationToken,
 }
 
+/// What a client should know whose command took too long.
+const UNSETTLED: &str =
+    ", and whether the command took effect is not known; repeat it with the same `Idempotency-Key`, or look first";
+
 /// Who can reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exposure {
@@ -59,13 +62,7 @@ impl App {
                 None => self.desk.run(principal, command).await,
             }
         };
-        let answer = match tokio::time::timeout(self.limits.answer_time, run).await {
-            Ok(answer) => answer.map_err(Problem::from),
-            Err(_) => Err(took_too_long(
-                self.limits.answer_time,
-                ", and whether the command took effect is not known; repeat it with the same `Idempotency-Key`, or look first",
-            )),
-        };
+        let answer = self.in_time(run, UNSETTLED).await.and_then(|answer| answer.map_err(Problem::from));
         let outcome = answer.as_ref().map_or_else(|problem| problem.code().name(), |_| "ok");
         self.metrics.commanded("rest", name, outcome);
         answer
@@ -81,10 +78,14 @@ impl App {
         &self,
         answer: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Problem> {
-        match tokio::time::timeout(self.limits.answer_time, answer).await {
-            Ok(answer) => answer.map_err(|failure| failure.into().into()),
-            Err(_) => Err(took_too_long(self.limits.answer_time, "")),
-        }
+        self.in_time(answer, "").await?.map_err(|failure| failure.into().into())
+    }
+
+    /// Waits for an answer as long as one may take; `then` is added to the detail if it took longer.
+    pub(crate) async fn in_time<T>(&self, answer: impl Future<Output = T>, then: &str) -> Result<T, Problem> {
+        let time = self.limits.answer_time;
+        let late = |_| Problem::new(Code::Unavailable, format!("no answer within {} s{then}", time.as_secs()));
+        tokio::time::timeout(time, answer).await.map_err(late)
     }
 
     /// Refuses whoever may not read the journal. It tells of every order, so while `work.restrict_reads` keeps
@@ -93,7 +94,10 @@ impl App {
         if self.auditors.contains(&principal.id) || self.reads().await? == Reads::Everyone {
             return Ok(());
         }
-        Err(Problem::new(Code::Forbidden, "while `work.restrict_reads` is set, the journal is for `server.auditors` only"))
+        Err(Problem::new(
+            Code::Forbidden,
+            "while `work.restrict_reads` is set, the journal is for `server.auditors` only",
+        ))
     }
 
     /// Who may read orders, by the configuration in force.
@@ -109,8 +113,4 @@ impl App {
         // One that can't be read restricts: it may say so.
         Ok(stored.read::<Configuration>().map_or(Reads::Parties, |configuration| configuration.work.reads))
     }
-}
-
-fn took_too_long(time: Duration, then: &str) -> Problem {
-    Problem::new(Code::Unavailable, format!("no answer within {} s{then}", time.as_secs()))
 }

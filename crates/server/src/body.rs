@@ -55,7 +55,9 @@ impl FromRequest<Arc<App>> for Details {
 fn object(text: &[u8]) -> Result<Object, Problem> {
     match json::parse(text, &json::Limits::DOCUMENT).map_err(|error| Problem::unreadable(&error))? {
         Value::Object(object) => Ok(object),
-        other => Err(Problem::new(Code::BadRequest, format!("the body is of type {}, must be an object", other.type_name()))),
+        other => {
+            Err(Problem::new(Code::BadRequest, format!("the body is of type {}, must be an object", other.type_name())))
+        }
     }
 }
 
@@ -91,7 +93,10 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body, limits: &Limits) -> Re
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limits)),
         Ok(Err(_)) => Err(Problem::new(Code::BadRequest, "the body broke off")),
-        Err(_) => Err(Problem::new(Code::RequestTimeout, format!("the body did not arrive within {} s", limits.body_time.as_secs()))),
+        Err(_) => Err(Problem::new(
+            Code::RequestTimeout,
+            format!("the body did not arrive within {} s", limits.body_time.as_secs()),
+        )),
     }
 }
 

@@ -33,7 +33,12 @@ impl<S: Sync> FromRequestParts<S> for Acting {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let nobody = || Problem::new(Code::BadRequest, "nobody acts; in open mode the header `X-Bailiwick-Actor` must name who does");
+        let nobody = || {
+            Problem::new(
+                Code::BadRequest,
+                "nobody acts; in open mode the header `X-Bailiwick-Actor` must name who does",
+            )
+        };
         parts.extensions.get::<Principal>().cloned().map(Self).ok_or_else(nobody)
     }
 }
@@ -82,7 +87,8 @@ fn by_key(keys: &KeyRing, headers: &HeaderMap) -> Result<Principal, Problem> {
         (None, _) => return Err(refused("the request has no key; send `Authorization: Bearer <key>`")),
         (Some(_), Some(_)) => return Err(refused("the request has more than one `Authorization`")),
     };
-    let key = key.ok_or_else(|| refused("the `Authorization` is of another kind; send `Authorization: Bearer <key>`"))?;
+    let key =
+        key.ok_or_else(|| refused("the `Authorization` is of another kind; send `Authorization: Bearer <key>`"))?;
     let principal = keys.principal(key).ok_or_else(|| refused("the key is unknown"))?;
     match actor(headers)? {
         Some(actor) if actor != principal.id => {

@@ -56,7 +56,8 @@ pub(crate) fn routes() -> Router {
     let page = Bytes::from(page::render(&document));
     let text = Bytes::from(document.to_string());
     let fixed = |kind, policy, body: Bytes| get(move || async move { answer(kind, policy, body) });
-    let page_policy = "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+    let page_policy =
+        "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
     let style = Bytes::from_static(page::STYLE.as_bytes());
     Router::new()
         .route(DOCUMENT_PATH, fixed("application/json", None, text))

@@ -24,7 +24,9 @@ pub enum ServerError {
         source: io::Error,
     },
     /// Open mode on an address that others can reach
-    #[error("open mode believes whatever name a request gives, so it listens on loopback only, not on {address}; give a keys file")]
+    #[error(
+        "open mode believes whatever name a request gives, so it listens on loopback only, not on {address}; give a keys file"
+    )]
     OpenBeyondLoopback {
         /// Where it should have listened
         address: SocketAddr,

@@ -41,8 +41,9 @@ impl<S: Sync> FromRequestParts<S> for Parameters {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)
-            .map_err(|_| bad_request("the query can't be read; it must be `name=value`, joined by `&`, percent-encoded"))?;
+        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri).map_err(|_| {
+            bad_request("the query can't be read; it must be `name=value`, joined by `&`, percent-encoded")
+        })?;
         for (at, (name, _)) in pairs.iter().enumerate() {
             if pairs.iter().skip(at + 1).any(|(other, _)| other == name) {
                 return Err(bad_request(format!("parameter {} occurs twice", quoted(name))));
@@ -61,7 +62,9 @@ impl<S: Sync> FromRequestParts<S> for Once {
         let key = key.to_str().ok().filter(|key| (1..=MOST_KEY).contains(&key.len()));
         match (key, keys.next()) {
             (Some(key), None) => Ok(Self(Some(key.into()))),
-            _ => Err(bad_request(format!("there may be one `Idempotency-Key`, of 1 to {MOST_KEY} printable ASCII characters"))),
+            _ => Err(bad_request(format!(
+                "there may be one `Idempotency-Key`, of 1 to {MOST_KEY} printable ASCII characters"
+            ))),
         }
     }
 }
@@ -90,7 +93,10 @@ impl Parameters {
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse::<u64>() {
             Ok(number) if digits && (least..=most).contains(&number) => Ok(Some(number)),
-            _ => Err(bad_request(format!("`{name}` is {}, must be a whole number from {least} to {most}", quoted(&text)))),
+            _ => Err(bad_request(format!(
+                "`{name}` is {}, must be a whole number from {least} to {most}",
+                quoted(&text)
+            ))),
         }
     }
 

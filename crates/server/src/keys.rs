@@ -50,7 +50,9 @@ pub enum KeyError {
         column: usize,
     },
     /// It is JSON of another form
-    #[error("{0}; accepted: `{{\"keys\": {{\"<key>\": \"<actor>\"}}}}` or `{{\"keys\": [{{\"sha256\": \"<hex>\", \"actor\": \"<actor>\"}}]}}`")]
+    #[error(
+        "{0}; accepted: `{{\"keys\": {{\"<key>\": \"<actor>\"}}}}` or `{{\"keys\": [{{\"sha256\": \"<hex>\", \"actor\": \"<actor>\"}}]}}`"
+    )]
     Shape(String),
     /// A key without characters
     #[error("key {place} is empty")]
@@ -200,7 +202,9 @@ fn read(text: &[u8]) -> Result<Vec<HashedKey>, KeyError> {
         return Err(KeyError::Shape(format!("the object has {} members, it must have `keys` only", object.len())));
     }
     match object.get("keys") {
-        Some(Value::Object(keys)) => (1..).zip(keys.iter()).map(|(place, (key, actor))| plain(place, key, actor)).collect(),
+        Some(Value::Object(keys)) => {
+            (1..).zip(keys.iter()).map(|(place, (key, actor))| plain(place, key, actor)).collect()
+        }
         Some(Value::Array(keys)) => (1..).zip(keys).map(|(place, key)| hashed(place, key)).collect(),
         Some(other) => Err(KeyError::Shape(format!("`keys` is of type {}", other.type_name()))),
         None => Err(KeyError::Shape("`keys` is missing".into())),
@@ -220,9 +224,10 @@ fn plain(place: usize, key: &str, actor: &Value) -> Result<HashedKey, KeyError> 
 
 fn hashed(place: usize, key: &Value) -> Result<HashedKey, KeyError> {
     let known = |key: &Object| key.iter().all(|(name, _)| matches!(name.as_str(), "sha256" | "actor"));
-    let members = key.as_object().filter(|key| known(key)).and_then(|key| Some((key.str("sha256")?, key.str("actor")?)));
-    let (digest, actor) =
-        members.ok_or_else(|| KeyError::Shape(format!("key {place} must have the strings `sha256` and `actor` only")))?;
+    let members =
+        key.as_object().filter(|key| known(key)).and_then(|key| Some((key.str("sha256")?, key.str("actor")?)));
+    let (digest, actor) = members
+        .ok_or_else(|| KeyError::Shape(format!("key {place} must have the strings `sha256` and `actor` only")))?;
     let sha256 = from_hex(digest).ok_or(KeyError::Digest { place })?;
     Ok(HashedKey { sha256, actor: actor.into() })
 }

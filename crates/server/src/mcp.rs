@@ -34,6 +34,9 @@ const INITIALIZE: &str = "initialize";
 /// The tool that waits for a change.
 const WAITING_TOOL: &str = "wait_for_update";
 
+/// What a client should know whose call took too long.
+const UNSETTLED: &str = ", and whether a command took effect is not known; look before repeating it";
+
 /// JSON-RPC 2.0 §5.1.
 const PARSE_ERROR: i64 = -32_700;
 const INVALID_REQUEST: i64 = -32_600;
@@ -101,13 +104,15 @@ impl Endpoint {
         if message.method == INITIALIZE && message.wire == Wire::Newer {
             return Ok(error(StatusCode::NOT_FOUND, message.id, METHOD_NOT_FOUND, "this revision has no `initialize`"));
         }
-        let waiting = match message.tool {
-            Some(WAITING_TOOL) => Some(ticket.wait(&self.app)?),
-            _ => None,
+        let answer = self.service.handle(Request::from_parts(parts, Body::from(text)));
+        let response = match message.tool {
+            Some(WAITING_TOOL) => {
+                let _waiting = ticket.wait(&self.app)?;
+                answer.await
+            }
+            _ => self.app.in_time(answer, UNSETTLED).await?,
         };
-        let response = self.service.handle(Request::from_parts(parts, Body::from(text))).await.map(Body::new);
-        drop(waiting);
-        self.finish(&message, response).await
+        self.finish(&message, response.map(Body::new)).await
     }
 
     fn look_at<'a>(&self, value: &'a Value) -> Message<'a> {
@@ -221,7 +226,8 @@ mod tests {
     fn outcomes_are_told_from_answers() {
         let told = |text: &'static str| outcome(&Bytes::from_static(text.as_bytes()));
         assert_eq!(told(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{}}}"#), "ok");
-        let refused = r#"{"id":1,"result":{"isError":true,"content":[{"type":"text","text":"{\"code\":\"NOT_FOUND\"}"}]}}"#;
+        let refused =
+            r#"{"id":1,"result":{"isError":true,"content":[{"type":"text","text":"{\"code\":\"NOT_FOUND\"}"}]}}"#;
         assert_eq!(told(refused), "NOT_FOUND");
         assert_eq!(told(r#"{"id":1,"error":{"code":-32602,"message":"x"}}"#), "error");
         assert_eq!(told(r#"{"id":1,"result":{"isError":true,"content":[]}}"#), "error");

@@ -63,7 +63,8 @@ impl Metrics {
     /// A request was answered. `took` is left out for one that waited for something.
     pub(crate) fn answered(&self, route: &str, method: &'static str, status: u16, took: Option<Duration>) {
         let route = Label::new("route", route.to_string());
-        let labels = vec![route.clone(), Label::from_static_parts("method", method), Label::new("status", status.to_string())];
+        let labels =
+            vec![route.clone(), Label::from_static_parts("method", method), Label::new("status", status.to_string())];
         self.recorder.register_counter(&Key::from_parts(REQUESTS, labels), &METADATA).increment(1);
         if let Some(took) = took {
             let key = Key::from_parts(SECONDS, vec![route]);

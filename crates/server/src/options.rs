@@ -15,8 +15,8 @@ pub struct ServerOptions {
     pub port: u16,
     /// How it is known who is acting
     pub auth: Auth,
-    /// Hosts, with a port or without, by which the server is addressed besides loopback names and the address it
-    /// listens on: `desk.example.com`
+    /// Hosts, with a port or without, by which the server is addressed besides loopback names and its own
+    /// addresses: `desk.example.com`
     pub allowed_hosts: Vec<String>,
     /// Origins of web pages that may use it besides its own and loopback ones: `https://desk.example.com`
     pub allowed_origins: Vec<String>,

@@ -2,9 +2,9 @@
 //!
 //! A web page can make the name of its own server point at 127.0.0.1 and so reach a desk that trusts its neighbours
 //! (DNS rebinding). Its requests then carry that name as `Host`, and its own origin as `Origin`; neither is ours. A
-//! `Host` that is an address rather than a name can't be rebound, but only the address listened on is ours.
+//! `Host` that is an address rather than a name can't be rebound; the one at which a request arrives is ours.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
@@ -15,10 +15,13 @@ use crate::problem::{Code, Problem};
 /// By which names the server is addressed, and which pages may use it.
 #[derive(Debug, Clone)]
 pub(crate) struct Origins {
-    listening: IpAddr,
     hosts: Vec<Place>,
     origins: Vec<Origin>,
 }
+
+/// The address of ours at which a request arrived.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrived(pub(crate) IpAddr);
 
 /// A host in lower case, without brackets, and a port if one is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,37 +47,42 @@ impl Origins {
     /// # Errors
     ///
     /// [`ServerError::AllowedHost`] or [`ServerError::AllowedOrigin`] naming the entry that is none.
-    pub(crate) fn new(listening: SocketAddr, hosts: &[String], origins: &[String]) -> Result<Self, ServerError> {
-        let host = |entry: &String| Place::parse(entry).ok_or_else(|| ServerError::AllowedHost { entry: entry.clone() });
+    pub(crate) fn new(hosts: &[String], origins: &[String]) -> Result<Self, ServerError> {
+        let host =
+            |entry: &String| Place::parse(entry).ok_or_else(|| ServerError::AllowedHost { entry: entry.clone() });
         let origin =
             |entry: &String| Origin::parse(entry).ok_or_else(|| ServerError::AllowedOrigin { entry: entry.clone() });
         Ok(Self {
-            listening: listening.ip(),
             hosts: hosts.iter().map(host).collect::<Result<_, _>>()?,
             origins: origins.iter().map(origin).collect::<Result<_, _>>()?,
         })
     }
 
-    /// Checks where a request goes and where it comes from.
+    /// Checks where a request goes, which arrived `at` an address of ours, and where it comes from.
     ///
     /// # Errors
     ///
     /// A problem with status 400 or 403.
-    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap, at: Option<IpAddr>) -> Result<(), Problem> {
         let host = addressed(uri, headers)?;
-        if !self.is_ours(&host) {
-            return Err(Problem::new(Code::Forbidden, "the `Host` of the request is not one of this server; `server.allowed_hosts` names more"));
+        if !self.is_ours(&host, at) {
+            return Err(Problem::new(
+                Code::Forbidden,
+                "the `Host` of the request is not one of this server; `server.allowed_hosts` names more",
+            ));
         }
         if headers.get_all(header::ORIGIN).iter().all(|origin| self.may_come_from(origin.as_bytes(), &host)) {
             return Ok(());
         }
-        Err(Problem::new(Code::Forbidden, "web pages of this `Origin` may not use this server; `server.allowed_origins` names more"))
+        Err(Problem::new(
+            Code::Forbidden,
+            "web pages of this `Origin` may not use this server; `server.allowed_origins` names more",
+        ))
     }
 
-    fn is_ours(&self, host: &Place) -> bool {
-        let address = host.host.parse::<IpAddr>();
+    fn is_ours(&self, host: &Place, at: Option<IpAddr>) -> bool {
         is_loopback(&host.host)
-            || address.is_ok_and(|address| address == self.listening && !address.is_unspecified())
+            || host.host.parse::<IpAddr>().is_ok_and(|address| Some(address) == at.map(|at| at.to_canonical()))
             || self.hosts.iter().any(|allowed| allowed.covers(host))
     }
 
@@ -95,7 +103,9 @@ fn addressed(uri: &Uri, headers: &HeaderMap) -> Result<Place, Problem> {
         (None, _) => uri.authority().and_then(|authority| Place::parse(authority.as_str())),
         (Some(_), Some(_)) => None,
     };
-    place.ok_or_else(|| Problem::new(Code::BadRequest, "the request must have one `Host`, a name or address with a port or without"))
+    place.ok_or_else(|| {
+        Problem::new(Code::BadRequest, "the request must have one `Host`, a name or address with a port or without")
+    })
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -156,32 +166,34 @@ mod tests {
 
     use super::*;
 
-    fn origins(listening: &str) -> Origins {
+    fn origins() -> Origins {
         let hosts = ["desk.example.com".to_string(), "other.example.com:8443".to_string()];
-        Origins::new(listening.parse().unwrap(), &hosts, &["https://page.example.com".to_string()]).unwrap()
+        Origins::new(&hosts, &["https://page.example.com".to_string()]).unwrap()
     }
 
-    fn check(listening: &str, host: &str, origin: Option<&str>) -> Result<(), u16> {
+    fn check(at: &str, host: &str, origin: Option<&str>) -> Result<(), u16> {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, HeaderValue::from_str(host).unwrap());
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
         }
-        origins(listening).check(&Uri::from_static("/"), &headers).map_err(|problem| problem.status().as_u16())
+        origins()
+            .check(&Uri::from_static("/"), &headers, Some(at.parse().unwrap()))
+            .map_err(|problem| problem.status().as_u16())
     }
 
     #[test]
     fn hosts_are_loopback_names_the_own_address_and_those_configured() {
-        let local = "127.0.0.1:8787";
+        let local = "127.0.0.1";
         for host in ["localhost", "LOCALHOST:1", "127.0.0.1:8787", "127.9.9.9", "[::1]:8787", "desk.example.com:99"] {
             assert_eq!(check(local, host, None), Ok(()), "{host}");
         }
         assert_eq!(check(local, "other.example.com:8443", None), Ok(()));
-        assert_eq!(check("192.0.2.1:8787", "192.0.2.1:8787", None), Ok(()));
+        assert_eq!(check("192.0.2.1", "192.0.2.1:8787", None), Ok(()));
+        assert_eq!(check("::ffff:192.0.2.1", "192.0.2.1", None), Ok(()));
         for host in ["evil.example", "other.example.com", "192.0.2.1", "0.0.0.0", "localhost.evil.example"] {
             assert_eq!(check(local, host, None), Err(403), "{host}");
         }
-        assert_eq!(check("0.0.0.0:8787", "0.0.0.0:8787", None), Err(403));
         for host in ["", "a b", "user@localhost", "localhost:port", ":80"] {
             assert_eq!(check(local, host, None), Err(400), "{host}");
         }
@@ -189,33 +201,34 @@ mod tests {
 
     #[test]
     fn a_request_has_one_host() {
-        let origins = origins("127.0.0.1:1");
+        let origins = origins();
         let mut both = HeaderMap::new();
         both.append(header::HOST, HeaderValue::from_static("localhost"));
         both.append(header::HOST, HeaderValue::from_static("localhost"));
-        assert!(origins.check(&Uri::from_static("/"), &both).is_err());
-        assert!(origins.check(&Uri::from_static("/"), &HeaderMap::new()).is_err());
-        assert!(origins.check(&Uri::from_static("http://localhost/"), &HeaderMap::new()).is_ok());
+        assert!(origins.check(&Uri::from_static("/"), &both, None).is_err());
+        assert!(origins.check(&Uri::from_static("/"), &HeaderMap::new(), None).is_err());
+        assert!(origins.check(&Uri::from_static("http://localhost/"), &HeaderMap::new(), None).is_ok());
     }
 
     #[test]
     fn origins_are_the_own_one_loopback_and_those_configured() {
-        let local = "127.0.0.1:8787";
+        let local = "127.0.0.1";
         assert_eq!(check(local, "localhost:8787", Some("http://localhost:3000")), Ok(()));
         assert_eq!(check(local, "desk.example.com", Some("https://desk.example.com")), Ok(()));
         assert_eq!(check(local, "desk.example.com", Some("https://page.example.com:443")), Ok(()));
-        for origin in ["http://page.example.com", "https://evil.example", "https://desk.example.com:8080", "null", "x", ""] {
+        for origin in
+            ["http://page.example.com", "https://evil.example", "https://desk.example.com:8080", "null", "x", ""]
+        {
             assert_eq!(check(local, "desk.example.com", Some(origin)), Err(403), "{origin}");
         }
     }
 
     #[test]
     fn entries_that_are_none_are_named() {
-        let address = "127.0.0.1:1".parse().unwrap();
-        let error = Origins::new(address, &["http://x".to_string()], &[]).unwrap_err();
+        let error = Origins::new(&["http://x".to_string()], &[]).unwrap_err();
         assert_eq!(error.code(), "server_allowed_hosts");
         assert!(error.to_string().contains("`http://x`"));
-        let error = Origins::new(address, &[], &["desk.example.com".to_string()]).unwrap_err();
+        let error = Origins::new(&[], &["desk.example.com".to_string()]).unwrap_err();
         assert_eq!(error.code(), "server_allowed_origins");
     }
 }

@@ -97,12 +97,9 @@ impl Code {
                 "request took too long to arrive",
                 "Send the body at once.",
             ),
-            Self::AlreadyExists => (
-                "ALREADY_EXISTS",
-                StatusCode::CONFLICT,
-                "exists already",
-                "Choose another id, or leave it out.",
-            ),
+            Self::AlreadyExists => {
+                ("ALREADY_EXISTS", StatusCode::CONFLICT, "exists already", "Choose another id, or leave it out.")
+            }
             Self::Conflict => (
                 "CONFLICT",
                 StatusCode::CONFLICT,
@@ -192,7 +189,10 @@ impl Problem {
 
     /// A body or a text that is no JSON within the limits.
     pub(crate) fn unreadable(error: &ReadError) -> Self {
-        Self::new(Code::BadRequest, format!("the body is not JSON: line {} column {}: {}", error.line, error.column, error.kind))
+        Self::new(
+            Code::BadRequest,
+            format!("the body is not JSON: line {} column {}: {}", error.line, error.column, error.kind),
+        )
     }
 
     /// The code.

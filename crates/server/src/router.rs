@@ -11,6 +11,7 @@ use bailiwick_mcp::Toolsets;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
+use crate::origin::Arrived;
 use crate::problem::{Code, Problem};
 use crate::{admission, caller, docs, health, mcp, rest, watch};
 
@@ -41,7 +42,8 @@ pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
 }
 
 async fn check_origin(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    match app.origins.check(request.uri(), request.headers()) {
+    let at = request.extensions().get::<Arrived>().map(|at| at.0);
+    match app.origins.check(request.uri(), request.headers(), at) {
         Ok(()) => next.run(request).await,
         Err(problem) => {
             tracing::warn!(code = problem.code().name(), "host or origin refused");

@@ -24,7 +24,7 @@ use tower::Service;
 use crate::admission::Admission;
 use crate::app::{App, Exposure};
 use crate::metrics::Metrics;
-use crate::origin::Origins;
+use crate::origin::{Arrived, Origins};
 use crate::router::router;
 use crate::watch::RequestIds;
 use crate::{Auth, ServerError, ServerOptions};
@@ -61,14 +61,17 @@ impl Server {
     /// [`ServerError`] if the options contradict themselves or the address can't be listened on.
     pub async fn bind(desk: Desk, options: ServerOptions) -> Result<Self, ServerError> {
         let fault = |source| ServerError::Host { host: options.host.clone(), source };
-        let addresses: Vec<SocketAddr> = lookup_host((options.host.as_str(), options.port)).await.map_err(fault)?.collect();
-        if let (Auth::Open, Some(address)) = (&options.auth, addresses.iter().find(|address| !address.ip().is_loopback())) {
+        let addresses: Vec<SocketAddr> =
+            lookup_host((options.host.as_str(), options.port)).await.map_err(fault)?.collect();
+        if let (Auth::Open, Some(address)) =
+            (&options.auth, addresses.iter().find(|address| !address.ip().is_loopback()))
+        {
             return Err(ServerError::OpenBeyondLoopback { address: *address });
         }
         let listener = listen(&options.host, &addresses).await?;
         let address = listener.local_addr().map_err(fault)?;
         // Told now rather than by the first request.
-        Origins::new(address, &options.allowed_hosts, &options.allowed_origins)?;
+        Origins::new(&options.allowed_hosts, &options.allowed_origins)?;
         Ok(Self { listener, address, desk, options })
     }
 
@@ -126,7 +129,7 @@ fn app(
         access: options.toolsets.access(),
         auditors: options.auditors.clone(),
         limits: options.limits,
-        origins: Origins::new(address, &options.allowed_hosts, &options.allowed_origins)?,
+        origins: Origins::new(&options.allowed_hosts, &options.allowed_origins)?,
         admission: Admission::new(&options.limits),
         metrics: Arc::new(Metrics::new()),
         request_ids: RequestIds::new()?,
@@ -184,8 +187,10 @@ impl Connections {
     fn serve(&self, stream: TcpStream, peer: SocketAddr, router: Router) -> impl Future<Output = ()> + Send + use<> {
         // Answers are small and somebody waits for them.
         let _ = stream.set_nodelay(true);
+        let arrived = stream.local_addr().ok().map(|address| Arrived(address.ip()));
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
+            arrived.map(|arrived| request.extensions_mut().insert(arrived));
             router.clone().call(request.map(Body::new))
         });
         let connection = http1::Builder::new()

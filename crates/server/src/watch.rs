@@ -45,7 +45,8 @@ impl RequestIds {
     /// The id that the client or a proxy gave, if it is a plain one; else a new one.
     fn of(&self, request: &Request) -> String {
         let plain = |id: &&str| {
-            (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+            (1..=64).contains(&id.len())
+                && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
         };
         let given = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(plain);
         given.map_or_else(|| self.next(), Into::into)

@@ -97,6 +97,9 @@ pub trait Snapshot: Send {
     /// The receipt of an earlier command.
     async fn receipt(&mut self, workspace: &str, key: &ReceiptKey) -> Result<Option<Receipt>, StoreError>;
 
+    /// The index entries of a document as (name, value, sort), in no order: for checks.
+    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, String, String)>, StoreError>;
+
     /// Every document of a workspace after a key, in the order of (kind, id): for checks and exports.
     async fn all_documents(
         &mut self,

@@ -321,6 +321,15 @@ impl<L: Link> Snapshot for Session<L> {
         Ok(Some(Receipt { command: command.into_hash()?, reply: reply.into_bytes()?, at }))
     }
 
+    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, String, String)>, StoreError> {
+        let values = vec![Value::text(workspace), Value::name(&key.kind), Value::text(&key.id)];
+        let entry = |row: Row| {
+            let [name, value, sort] = row.columns()?;
+            Ok((name.into_text()?, value.into_text()?, sort.into_text()?))
+        };
+        self.fetch(sql::INDEX_OF, values).await?.into_iter().map(entry).collect()
+    }
+
     async fn all_documents(
         &mut self,
         workspace: &str,

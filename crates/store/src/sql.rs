@@ -94,6 +94,11 @@ pub(crate) const ALL_DOCUMENTS: &str = "
     WHERE workspace = $1 AND (kind, id) >= ($2, $3)
     ORDER BY kind, id LIMIT $4";
 
+/// $1 workspace, $2 kind, $3 id.
+pub(crate) const INDEX_OF: &str = "
+    SELECT name, value, sort FROM index_entries
+    WHERE id = $3 AND workspace = $1 AND kind = $2";
+
 /// The workspaces of the group that $1 belongs to.
 pub(crate) const NEIGHBOURS: &str = "
     SELECT n.id FROM workspaces w CROSS JOIN workspaces n
@@ -316,7 +321,20 @@ mod tests {
 
     #[tokio::test]
     async fn no_statement_scans_a_table_or_sorts() {
-        let reads = [DOCUMENTS, BLOBS, SELECT, COUNT, DUE, NEXT_DUE, HEAD, ENTRIES, RECEIPT, ALL_DOCUMENTS, NEIGHBOURS];
+        let reads = [
+            DOCUMENTS,
+            BLOBS,
+            SELECT,
+            COUNT,
+            DUE,
+            NEXT_DUE,
+            HEAD,
+            ENTRIES,
+            RECEIPT,
+            ALL_DOCUMENTS,
+            INDEX_OF,
+            NEIGHBOURS,
+        ];
         let writes = [JOURNALS, OPEN_WORKSPACE, OPEN_JOURNAL, sqlite::BEGIN_WRITE, sqlite::WRITE, sqlite::WRITE_MORE];
         for text in reads.into_iter().chain(writes) {
             for step in plans(text).await {

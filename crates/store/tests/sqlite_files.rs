@@ -327,3 +327,49 @@ async fn an_address_of_another_kind_is_refused() {
     assert_eq!(error.code(), "store_address");
     assert!(error.to_string().contains("postgres://") && !error.to_string().contains("secret"), "{error}");
 }
+
+/// Looks for the store of somebody who is writing all the while, so that it is met at every moment of a checkpoint.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_in_use_opens_at_any_moment() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("busy.db");
+    make_store(&path).await;
+    let address = path.to_str().unwrap().to_owned();
+    let writing = tokio::spawn(async move {
+        let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite:{address}")).await.unwrap();
+        for number in 0..400_i64 {
+            // A checkpoint at every commit, and a file that grows by many pages each time.
+            for text in ["PRAGMA wal_autocheckpoint = 1", "BEGIN IMMEDIATE"] {
+                sqlx::query(text).execute(&mut connection).await.unwrap();
+            }
+            let insert = "INSERT INTO documents (workspace, kind, id, version, body) VALUES (CAST('desk' AS BLOB), 'x', $1, 1, zeroblob(200000))";
+            sqlx::query(insert).bind(number.to_be_bytes().to_vec()).execute(&mut connection).await.unwrap();
+            sqlx::query("COMMIT").execute(&mut connection).await.unwrap();
+        }
+    });
+    let patient = || Options { lock_timeout: Duration::from_secs(20), ..Options::default() };
+    let mut opened = 0;
+    while !writing.is_finished() {
+        open(path.to_str().unwrap(), patient()).await.unwrap().close().await;
+        opened += 1;
+    }
+    writing.await.unwrap();
+    assert!(opened > 5, "{opened}");
+}
+
+#[tokio::test]
+async fn a_file_that_was_removed_or_replaced_is_not_written_to() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("gone.db");
+    make_store(&path).await;
+    let store = try_open(&path).await.unwrap();
+    assert!(store.snapshot().await.is_ok());
+    fs::remove_file(&path).unwrap();
+    let unavailable =
+        |result: Option<StoreError>| assert!(matches!(result, Some(StoreError::Unavailable(_))), "{result:?}");
+    unavailable(store.snapshot().await.err());
+    unavailable(store.begin(DESK).await.err());
+    make_store(&path).await;
+    unavailable(store.snapshot().await.err());
+    store.close().await;
+}

@@ -1,7 +1,7 @@
 //! `bailiwick journal export`.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use bailiwick_desk::Desk;
@@ -55,6 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 /// Writes beside the file first, so that a file of that name is always a whole export.
 async fn export_to_file(desk: &Desk, file: &Path) -> Result<(), Failure> {
     let failed = |error| Failure::unable(format!("`{}` cannot be written: {}", file.display(), cause(&error)));
+    check_replaceable(file)?;
     let Some(name) = file.file_name() else {
         return Err(Failure::usage(format!("`{}` names no file", file.display())));
     };
@@ -73,6 +74,21 @@ async fn export_to_file(desk: &Desk, file: &Path) -> Result<(), Failure> {
         let _ = fs::remove_file(&part);
     }
     finished
+}
+
+/// Refuses to replace anything but an earlier export: the name may be the store's own.
+fn check_replaceable(file: &Path) -> Result<(), Failure> {
+    let unreadable = |error| Failure::unable(format!("`{}` cannot be looked at: {}", file.display(), cause(&error)));
+    let mut start = Vec::new();
+    match File::open(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(unreadable(error)),
+        Ok(there) => there.take(64).read_to_end(&mut start).map_err(unreadable)?,
+    };
+    if start.is_empty() || start.starts_with(br#"{"format":"bailiwick.journal-export/"#) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("`{}` exists and is no export; name another file", file.display())))
 }
 
 /// A new file that only its owner can read.

@@ -135,6 +135,16 @@ impl Memory {
         Ok(self.documents.get(&Key::of::<D>(id)).map(Stored::read).transpose()?)
     }
 
+    /// The index entries of every document as (name, value, sort), in order.
+    pub fn index(&self) -> BTreeMap<Key, Vec<(String, String, String)>> {
+        let mut found: BTreeMap<Key, Vec<_>> = BTreeMap::new();
+        for (kind, name, value, sort, id) in &self.index {
+            let entry = (String::from(*name), value.clone(), sort.clone());
+            found.entry(Key { kind: kind.clone(), id: id.clone() }).or_default().push(entry);
+        }
+        found
+    }
+
     /// Every document, by key.
     pub fn documents(&self) -> impl Iterator<Item = &Stored> {
         self.documents.values()

@@ -164,7 +164,8 @@ pub(super) fn sum(a: Number, b: Number) -> Number {
     {
         return Number::Integer(sum);
     }
-    Number::Float(a.to_f64() + b.to_f64())
+    // JSON has no infinity; a sum beyond the largest double stays there.
+    Number::Float((a.to_f64() + b.to_f64()).clamp(f64::MIN, f64::MAX))
 }
 
 /// Whether `amount` exceeds `limit` by more than 1e-9.
@@ -218,6 +219,14 @@ mod tests {
         // 3 * 2^-10 = 0.0029296875: to even is up.
         assert_eq!(rounded(float(0.002_929_687_5)), float(0.002_929_688));
         assert_eq!(rounded(float(1e300)), float(1e300));
+    }
+
+    #[test]
+    fn sums_stay_finite() {
+        let mut totals = Totals::default();
+        totals.add(Unit::Usd, float(1.7e308));
+        totals.add(Unit::Usd, float(1.7e308));
+        assert_eq!(totals.get(Unit::Usd), Some(float(f64::MAX)));
     }
 
     #[test]

@@ -59,7 +59,9 @@ impl Page {
     fn begin(&mut self, document: &Value) {
         self.html("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         self.html("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        self.html("<title>Bailiwick REST</title>\n<link rel=\"stylesheet\" href=\"docs.css\">\n</head>\n<body>\n<main>\n");
+        self.html(
+            "<title>Bailiwick REST</title>\n<link rel=\"stylesheet\" href=\"docs.css\">\n</head>\n<body>\n<main>\n",
+        );
         self.html("<h1>Bailiwick REST ");
         self.element("small", string(&document["info"]["version"]));
         self.html("</h1>\n");
@@ -69,7 +71,9 @@ impl Page {
             let name = string(&tag["name"]);
             let _ = writeln!(self.0, "<li><a href=\"#{0}\">{0}</a></li>", escaped(name));
         }
-        self.html("<li><a href=\"#codes\">error codes</a></li>\n<li><a href=\"#shapes\">shapes</a></li>\n</ul>\n</nav>\n");
+        self.html(
+            "<li><a href=\"#codes\">error codes</a></li>\n<li><a href=\"#shapes\">shapes</a></li>\n</ul>\n</nav>\n",
+        );
     }
 
     fn tag(&mut self, document: &Value, tag: &Value) {
@@ -137,7 +141,8 @@ impl Page {
     fn codes(&mut self) {
         self.html("<h2 id=\"codes\">error codes</h2>\n<dl>\n");
         for code in Code::ALL {
-            let _ = write!(self.0, "<dt id=\"{0}\"><code>{0}</code>, status {1}: ", code.name(), code.status().as_u16());
+            let _ =
+                write!(self.0, "<dt id=\"{0}\"><code>{0}</code>, status {1}: ", code.name(), code.status().as_u16());
             self.text(code.title());
             self.html("</dt>\n<dd>");
             self.prose(code.advice());

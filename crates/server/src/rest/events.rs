@@ -57,7 +57,10 @@ pub(super) async fn follow_events(
     let after = last_event(&headers)?.or(after).unwrap_or(head);
     if after > head {
         // Of another journal; it would wait in silence for what was meant by that number.
-        return Err(Problem::new(Code::BadRequest, format!("there is no sequence {after} yet, the journal ends at {head}")));
+        return Err(Problem::new(
+            Code::BadRequest,
+            format!("there is no sequence {after} yet, the journal ends at {head}"),
+        ));
     }
     let waiting = ticket.wait(&app)?;
     let events = Sse::new(events(app, after, waiting)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));

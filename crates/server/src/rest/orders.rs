@@ -276,14 +276,7 @@ pub(super) async fn cancel_order(
 }
 
 /// Runs a command on the order in the path.
-async fn act(
-    app: &App,
-    principal: &Principal,
-    once: &Once,
-    name: &str,
-    Id(id): Id,
-    mut arguments: Object,
-) -> Answer {
+async fn act(app: &App, principal: &Principal, once: &Once, name: &str, Id(id): Id, mut arguments: Object) -> Answer {
     if arguments.contains("id") {
         return Err(Problem::new(Code::BadRequest, "`id` stands in the path, not in the body"));
     }
@@ -291,13 +284,7 @@ async fn act(
     Ok(json(StatusCode::OK, &run(app, principal, once, name, arguments).await?))
 }
 
-async fn run(
-    app: &App,
-    principal: &Principal,
-    once: &Once,
-    name: &str,
-    arguments: Object,
-) -> Result<Value, Problem> {
+async fn run(app: &App, principal: &Principal, once: &Once, name: &str, arguments: Object) -> Result<Value, Problem> {
     if app.access == Access::ReadOnly {
         return Err(Problem::new(Code::Forbidden, "this server is read-only"));
     }

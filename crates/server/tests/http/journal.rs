@@ -24,7 +24,8 @@ async fn pages_hang_together_up_to_the_head() {
     assert_eq!(head["workspace_id"], "desk");
     let (mut after, mut previous) = (0, "0".repeat(64));
     loop {
-        let page = server.get(&format!("/api/v1/journal/entries?after={after}&limit=2")).by(MANAGER).send().await.json();
+        let page =
+            server.get(&format!("/api/v1/journal/entries?after={after}&limit=2")).by(MANAGER).send().await.json();
         assert_eq!(page["head_sequence"], 5);
         let entries = page["entries"].as_array().unwrap();
         for entry in entries {
@@ -138,7 +139,12 @@ async fn events_come_as_they_are_written_and_resume_without_loss() {
 async fn a_place_that_does_not_exist_is_refused() {
     let server = start().await;
     server.order().await;
-    for (path, last) in [("/api/v1/events?after=9", ""), ("/api/v1/events", "9"), ("/api/v1/events", "x"), ("/api/v1/events?from=1", "")] {
+    for (path, last) in [
+        ("/api/v1/events?after=9", ""),
+        ("/api/v1/events", "9"),
+        ("/api/v1/events", "x"),
+        ("/api/v1/events?from=1", ""),
+    ] {
         let mut call = server.get(path).by(MANAGER);
         if !last.is_empty() {
             call = call.header("last-event-id", last);

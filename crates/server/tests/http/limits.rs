@@ -26,7 +26,11 @@ async fn a_body_is_at_most_four_mebibytes() {
         };
         let stated = call(huge.clone().into()).send().await;
         stated.is_problem(413, "PAYLOAD_TOO_LARGE");
-        let chunks = huge.into_bytes().chunks(1 << 16).map(|chunk| Ok::<_, std::io::Error>(Bytes::copy_from_slice(chunk))).collect::<Vec<_>>();
+        let chunks = huge
+            .into_bytes()
+            .chunks(1 << 16)
+            .map(|chunk| Ok::<_, std::io::Error>(Bytes::copy_from_slice(chunk)))
+            .collect::<Vec<_>>();
         let unstated = call(Body::from_stream(tokio_stream::iter(chunks))).send().await;
         unstated.is_problem(413, "PAYLOAD_TOO_LARGE");
     }
@@ -104,5 +108,19 @@ async fn connections_beyond_the_limit_wait_their_turn() {
     assert!(!second.is_finished());
     drop(first);
     assert_eq!(within_reason(second).await.unwrap().status, 200);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_takes_too_long_is_not_waited_for() {
+    let server = limited(|limits| Limits { answer_time: Duration::ZERO, ..limits }).await;
+    let read = server.get("/api/v1/orders").by(MANAGER).send().await;
+    assert_eq!(read.is_problem(503, "UNAVAILABLE"), "no answer within 0 s");
+    let written = server.post("/api/v1/orders", new_order()).by(MANAGER).send().await;
+    assert!(written.is_problem(503, "UNAVAILABLE").contains("not known"));
+    let call = json!({"name": "create_work_order", "arguments": new_order()});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call});
+    let called = server.post("/mcp", body).by(MANAGER).header("accept", "application/json, text/event-stream");
+    assert!(called.send().await.is_problem(503, "UNAVAILABLE").contains("not known"));
     server.stop().await;
 }

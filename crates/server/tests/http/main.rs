@@ -4,6 +4,7 @@
 mod access;
 mod journal;
 mod limits;
+mod log;
 mod mcp;
 mod openapi;
 mod orders;

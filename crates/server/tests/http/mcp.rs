@@ -148,7 +148,8 @@ async fn in_open_mode_a_tool_names_its_actor() {
     order["actor"] = json!(MANAGER);
     let created = newer(&server, "tools/call", tool("create_work_order", order)).send().await;
     assert_eq!(structured(&created)["from"], MANAGER);
-    let named = newer(&server, "tools/call", tool("create_work_order", new_order())).header("x-bailiwick-actor", WORKER);
+    let named =
+        newer(&server, "tools/call", tool("create_work_order", new_order())).header("x-bailiwick-actor", WORKER);
     assert_eq!(structured(&named.send().await)["from"], WORKER);
     server.stop().await;
 }

@@ -112,7 +112,13 @@ async fn malformed_requests_are_named() {
 
     let plain = server.call(Method::POST, "/api/v1/orders").by(MANAGER).header("content-type", "text/plain");
     plain.body("{}").send().await.is_problem(415, "UNSUPPORTED_MEDIA_TYPE");
-    server.call(Method::POST, "/api/v1/orders").by(MANAGER).body("{}").send().await.is_problem(415, "UNSUPPORTED_MEDIA_TYPE");
+    server
+        .call(Method::POST, "/api/v1/orders")
+        .by(MANAGER)
+        .body("{}")
+        .send()
+        .await
+        .is_problem(415, "UNSUPPORTED_MEDIA_TYPE");
     let nowhere = server.get("/api/v1/order").by(MANAGER).send().await;
     nowhere.is_problem(404, "NOT_FOUND");
     let wrong = server.call(Method::DELETE, "/api/v1/orders").by(MANAGER).send().await;

@@ -61,8 +61,12 @@ async fn connections_that_hang_do_not_hold_it_up() {
     .await;
     let idle = TcpStream::connect(server.address).await.unwrap();
     let mut half = TcpStream::connect(server.address).await.unwrap();
-    half.write_all(b"POST /api/v1/orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-        Authorization: Bearer manager-key\r\nContent-Length: 100\r\n\r\n{").await.unwrap();
+    half.write_all(
+        b"POST /api/v1/orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+        Authorization: Bearer manager-key\r\nContent-Length: 100\r\n\r\n{",
+    )
+    .await
+    .unwrap();
     tokio::time::sleep(Duration::from_millis(200)).await;
     let begun = Instant::now();
     server.stop().await;

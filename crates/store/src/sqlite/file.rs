@@ -111,7 +111,8 @@ fn check_safe(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        if metadata.nlink() != 1 {
+        // A sidecar that is just being removed has none.
+        if metadata.nlink() > 1 {
             return refuse("hard-linked");
         }
         if effective_user().is_some_and(|user| user != metadata.uid()) {
@@ -128,16 +129,38 @@ fn effective_user() -> Option<u32> {
     Some(fs::metadata("/proc/self").ok()?.uid())
 }
 
+/// Tells one file from another, whatever their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark {
+    device: u64,
+    inode: u64,
+}
+
+/// Which file a path leads to; `None` if there is none, or the system does not tell.
+#[cfg(unix)]
+pub(super) fn mark(path: &Path) -> Option<Mark> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(path).ok()?;
+    Some(Mark { device: metadata.dev(), inode: metadata.ino() })
+}
+
+/// Which file a path leads to; `None` if there is none, or the system does not tell.
+#[cfg(not(unix))]
+pub(super) fn mark(_path: &Path) -> Option<Mark> {
+    None
+}
+
 /// Refuses, without touching it, a file that is another program's, or that a newer Bailiwick wrote.
 pub(super) async fn identify(path: &Path) -> Result<(), StoreError> {
     let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let (file, wal, journal) = (length(path), length(&beside(path, "-wal")), length(&beside(path, "-journal")));
+    let (file, wal) = (length(path), length(&beside(path, "-wal")));
     match read_file_alone(path).await {
         // What is in the WAL was not read, and could be another program's tables.
         Ok(identity) if identity.is_new() && (file == 0 || wal == 0) => Ok(()),
         Ok(identity) => identity.check(path),
-        // Somebody is writing, or stopped half-way. What the file is will show when the journal is seen to.
-        Err(error) if is_malformed(&error) && journal > 0 => Ok(()),
+        // Alone the file makes no sense while somebody writes to it, or stopped half-way. What it is will show when
+        // it is opened with what is beside it, under a lock; if it is damaged, that says so.
+        Err(error) if is_malformed(&error) => Ok(()),
         Err(error) => Err(failure(path, error)),
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
     place: Place,
+    /// Which file it is
+    mark: Option<file::Mark>,
     clock: Arc<dyn Clock>,
     lock_timeout: Duration,
     bell: Arc<Bell>,
@@ -93,6 +95,7 @@ impl Sqlite {
         Ok(Self {
             writer: pool(1).connect_lazy_with(writing),
             readers: pool(READERS).connect_lazy_with(reading),
+            mark: file::mark(&place.path),
             place,
             clock: options.clock.clone().unwrap_or_else(|| Arc::new(crate::SystemClock)),
             lock_timeout: options.lock_timeout,
@@ -103,6 +106,13 @@ impl Sqlite {
 
     /// A connection on which a transaction is about to begin.
     async fn link(&self, pool: &SqlitePool) -> Result<SqliteLink, StoreError> {
+        // A file that was removed lives on for those who have it open, and whatever they write goes with them.
+        if file::mark(&self.place.path) != self.mark {
+            return Err(StoreError::Unavailable(format!(
+                "`{}` was removed or replaced while in use; put it back or start again",
+                self.place.path.display()
+            )));
+        }
         let connection = pool.acquire().await.map_err(|error| self.place.failure(error))?;
         let (place, clock, bell) = (self.place.clone(), self.clock.clone(), self.bell.clone());
         Ok(SqliteLink { connection: Some(connection), place, clock, bell })
