@@ -4,7 +4,6 @@
 mod access;
 mod journal;
 mod limits;
-mod log;
 mod mcp;
 mod openapi;
 mod orders;

@@ -1,11 +1,16 @@
-//! What the log says, and what it never says.
+//! What the log says, and what it never says. Alone in its program: a subscriber is for every thread.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[allow(dead_code, reason = "shared with the tests in `http`")]
+#[path = "http/running.rs"]
+mod running;
 
 use std::io;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use crate::running::{MANAGER, WORKER, new_order, start};
+use running::{MANAGER, WORKER, new_order, start};
 
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
@@ -25,8 +30,7 @@ impl io::Write for Written {
 async fn a_request_is_a_line_without_anything_secret() {
     let written = Written::default();
     let writer = written.clone();
-    let subscriber = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    tracing_subscriber::fmt().json().with_writer(move || writer.clone()).init();
     let server = start().await;
     let mut order = new_order();
     order["id"] = json!("wo_hidden");
