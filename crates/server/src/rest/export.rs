@@ -1,19 +1,24 @@
-//! The journal as a file.
+//! The journal as a file (`bailiwick.journal-export/1`), sent as it is read: memory does not grow with it.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use tokio_stream::{Stream, StreamExt as _};
+use bailiwick_desk::{DeskError, ExportPart};
+use tokio_stream::{Stream, StreamExt};
 
 use crate::admission::{Ticket, Waiting};
 use crate::app::App;
 use crate::caller::Reading;
 use crate::input::Parameters;
 use crate::problem::Problem;
+
+/// What is still to come of an export.
+type Parts = Pin<Box<dyn Stream<Item = Result<ExportPart, DeskError>> + Send>>;
 
 /// Export the journal
 ///
@@ -32,10 +37,11 @@ pub(super) async fn export_journal(
 ) -> Result<Response, Problem> {
     parameters.finish("none")?;
     app.check_reads_journal(&reading.0).await?;
-    // Asked before the answer begins, so that a store that is away is an error and no broken file.
-    app.within(app.desk.head()).await?;
     let waiting = ticket.wait(&app)?;
-    let mut response = Response::new(Body::from_stream(parts(&app, waiting)));
+    let mut parts: Parts = Box::pin(app.desk.export());
+    // The first one is waited for: if the store fails now, the answer can still say so.
+    let first = app.in_time(parts.next(), "").await?.transpose()?;
+    let mut response = Response::new(Body::from_stream(bytes(first, parts, waiting)));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
     let disposition = HeaderValue::from_static("attachment; filename=\"journal.jsonl\"");
@@ -43,13 +49,20 @@ pub(super) async fn export_journal(
     Ok(response)
 }
 
-/// The export's pieces. A failing store breaks the answer off.
-fn parts(app: &App, waiting: Waiting) -> impl Stream<Item = io::Result<Bytes>> + use<> {
-    app.desk.export().map(move |part| {
-        let _held_until_the_end = &waiting;
-        part.map(|part| Bytes::from(part.bytes)).map_err(|error| {
-            tracing::error!(code = error.code(), %error, "an export broke off");
-            io::Error::other(error)
-        })
-    })
+/// The parts as they are read. A store that fails breaks the answer off.
+fn bytes(first: Option<ExportPart>, mut rest: Parts, waiting: Waiting) -> impl Stream<Item = io::Result<Bytes>> {
+    async_stream::try_stream! {
+        let _waiting = waiting;
+        if let Some(part) = first {
+            yield Bytes::from(part.bytes);
+        }
+        while let Some(part) = rest.next().await {
+            yield Bytes::from(part.map_err(broken)?.bytes);
+        }
+    }
+}
+
+fn broken(error: DeskError) -> io::Error {
+    tracing::error!(code = error.code(), %error, "an export broke off");
+    io::Error::other(error)
 }
