@@ -23,8 +23,9 @@ use crate::{DeskError, Entropy, Failure, OsEntropy, timer};
 
 /// How many commands may wait for the writer before callers wait for room.
 const MOST_WAITING: usize = 1024;
-/// How often a waiting call looks by itself, should a wake-up get lost.
-const LOOK: Duration = Duration::from_secs(1);
+/// How long a waiting call goes without looking by itself, should a wake-up get lost. The tail wakes it for every entry about
+/// what it waits for; long, because hundreds may wait.
+const LOOK: Duration = Duration::from_secs(10);
 
 /// One workspace of a store, open for commands and queries. Cloning gives another handle on the same desk.
 #[derive(Clone)]
@@ -174,18 +175,21 @@ impl Desk {
         // Listening begins before the first look, so that no change falls between.
         let tail = Tail::of(&self.shared).await?;
         let mut entities = tail.entities();
+        // What is refused as things stand is refused at once.
+        self.ask(principal, query.clone()).await?;
         loop {
-            let reply = self.ask(principal, query.clone()).await?;
-            if self.version(key).await? > after_version || Instant::now() >= deadline {
-                return Ok(reply);
+            // The version before the answer, so that the answer is never older than what it was waited for.
+            let is_changed = self.version(key).await? > after_version;
+            if is_changed || Instant::now() >= deadline {
+                return self.ask(principal, query).await;
             }
             let look = deadline.min(Instant::now() + LOOK);
             loop {
                 match tokio::time::timeout_at(look, entities.recv()).await {
                     Ok(Ok(entity)) if *entity != *key.id => {}
-                    Err(_) if look < deadline && self.version(key).await? <= after_version => break,
-                    Ok(Ok(_) | Err(broadcast::error::RecvError::Lagged(_))) | Err(_) => break,
                     Ok(Err(broadcast::error::RecvError::Closed)) => return Err(DeskError::Closed.into()),
+                    // An entry about it, too many entries to have heard of each, or time to look.
+                    Ok(Ok(_) | Err(broadcast::error::RecvError::Lagged(_))) | Err(_) => break,
                 }
             }
         }
