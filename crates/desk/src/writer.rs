@@ -23,6 +23,8 @@ use crate::{DeskError, Failure};
 const MOST_COMMANDS: usize = 64;
 /// How long a transaction collects commands before it commits.
 const MOST_TIME: Duration = Duration::from_millis(20);
+/// How many bytes of documents are kept from one transaction to the next.
+const MOST_KEPT_BYTES: usize = 4 << 20;
 /// How long to look for a commit whose outcome the store did not tell.
 const SETTLE_TIME: Duration = Duration::from_secs(10);
 
@@ -39,6 +41,7 @@ pub(crate) enum Job {
 /// Takes jobs until it is told to stop or every desk handle is gone.
 pub(crate) async fn write(shared: Weak<Shared>, mut jobs: mpsc::Receiver<Job>) {
     let mut waiting = VecDeque::new();
+    let mut known = None;
     loop {
         if waiting.is_empty() {
             match jobs.recv().await {
@@ -59,7 +62,7 @@ pub(crate) async fn write(shared: Weak<Shared>, mut jobs: mpsc::Receiver<Job>) {
             return;
         }
         let Some(shared) = shared.upgrade() else { return };
-        commit_some(&shared, &mut waiting).await;
+        known = commit_some(&shared, &mut waiting, known).await;
     }
 }
 
@@ -69,15 +72,24 @@ enum Answer {
     Expire(oneshot::Sender<Result<(), DeskError>>),
 }
 
-/// Runs waiting jobs in one transaction, commits, and only then answers.
-async fn commit_some(shared: &Shared, waiting: &mut VecDeque<Job>) {
-    let mut turn = match Turn::begin(shared).await {
+/// What was loaded and written as of a head. Journaled state changes only with an entry, so it holds for as long as the
+/// head has not moved, whoever else writes.
+struct Known {
+    head: Head,
+    last_at: Option<Millis>,
+    view: View,
+}
+
+/// Runs waiting jobs in one transaction, commits, and only then answers. Takes what is known of the workspace, and
+/// answers what is known of it afterwards.
+async fn commit_some(shared: &Shared, waiting: &mut VecDeque<Job>, known: Option<Known>) -> Option<Known> {
+    let mut turn = match Turn::begin(shared, known).await {
         Ok(turn) => turn,
         Err(error) => {
             for job in waiting.drain(..) {
                 fail(job, &error);
             }
-            return;
+            return None;
         }
     };
     let started = Instant::now();
@@ -104,7 +116,10 @@ async fn commit_some(shared: &Shared, waiting: &mut VecDeque<Job>) {
             break;
         }
     }
-    let outcome = turn.commit().await;
+    let (outcome, known) = match turn.commit().await {
+        Ok(known) => (Ok(()), known),
+        Err(error) => (Err(error), None),
+    };
     for answer in answers {
         match (answer, &outcome) {
             (Answer::Run(reply, result), Ok(())) => drop(reply.send(result)),
@@ -113,6 +128,7 @@ async fn commit_some(shared: &Shared, waiting: &mut VecDeque<Job>) {
             (Answer::Expire(reply), outcome) => drop(reply.send(outcome.clone())),
         }
     }
+    known
 }
 
 fn fail(job: Job, error: &DeskError) {
@@ -130,20 +146,29 @@ struct Turn<'a> {
     view: View,
     epoch_id: String,
     head: Head,
+    last_at: Option<Millis>,
     now: Millis,
     /// The last entry appended, to find it again if the store does not say whether it committed
     appended: Option<Entry>,
 }
 
 impl<'a> Turn<'a> {
-    async fn begin(shared: &'a Shared) -> Result<Self, DeskError> {
+    async fn begin(shared: &'a Shared, known: Option<Known>) -> Result<Self, DeskError> {
         let mut transaction = shared.store.begin(&shared.workspace).await?;
         let JournalHead { epoch_id, head, .. } = transaction.head(&shared.workspace, Shared::JOURNAL).await?;
         let clock = transaction.now().await?;
-        let last_at = time_of_last(&mut *transaction, &shared.workspace, head).await?;
+        let known = known.filter(|known| known.head == head && known.view.bytes() <= MOST_KEPT_BYTES);
+        let (last_at, view) = match known {
+            Some(Known { last_at, mut view, .. }) => {
+                // They may have looked into other workspaces, whose heads are not looked at here.
+                view.forget_selections();
+                (last_at, view)
+            }
+            None => (time_of_last(&mut *transaction, &shared.workspace, head).await?, View::new()),
+        };
         // Time never runs backwards in a journal, whatever the clock does.
         let now = last_at.map_or(clock, |last| last.max(clock));
-        Ok(Self { shared, transaction, view: View::new(), epoch_id, head, now, appended: None })
+        Ok(Self { shared, transaction, view, epoch_id, head, last_at, now, appended: None })
     }
 
     async fn run(&mut self, principal: &Principal, command: Command, key: Option<&str>) -> Result<Value, Failure> {
@@ -187,6 +212,7 @@ impl<'a> Turn<'a> {
             self.view.advance(&commit.changes);
             if let Some((_, entry)) = commit.entries.pop() {
                 self.head = entry.head();
+                self.last_at = Some(self.now);
                 self.appended = Some(entry);
             }
         }
@@ -211,12 +237,12 @@ impl<'a> Turn<'a> {
         }
     }
 
-    async fn commit(self) -> Result<(), DeskError> {
-        let Self { shared, transaction, appended, .. } = self;
+    async fn commit(self) -> Result<Option<Known>, DeskError> {
+        let Self { shared, transaction, view, head, last_at, appended, .. } = self;
         match (transaction.commit().await, appended) {
-            (Ok(()), _) => Ok(()),
+            (Ok(()), _) => Ok(Some(Known { head, last_at, view })),
             (Err(error), None) => Err(error.into()),
-            (Err(error), Some(entry)) => settle(shared, &entry, error).await,
+            (Err(error), Some(entry)) => settle(shared, &entry, error).await.map(|()| None),
         }
     }
 }

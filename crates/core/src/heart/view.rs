@@ -108,6 +108,21 @@ impl View {
         }
     }
 
+    /// How many bytes of documents are loaded by key, about.
+    pub fn bytes(&self) -> usize {
+        /// What a key and its place take, about.
+        const OVERHEAD: usize = 200;
+        self.documents
+            .values()
+            .map(|stored| stored.as_ref().map_or(0, |stored| stored.body.len()).saturating_add(OVERHEAD))
+            .fold(0, usize::saturating_add)
+    }
+
+    /// Forgets what selections found, and keeps the documents.
+    pub fn forget_selections(&mut self) {
+        self.selections.clear();
+    }
+
     /// The keys of every document that was loaded, one by one or by a selection.
     pub fn loaded(&self) -> impl Iterator<Item = &Key> {
         self.documents.keys().chain(self.selections.values().flatten().map(|stored| &stored.key))
@@ -115,7 +130,7 @@ impl View {
 
     /// Takes over the changes of a finished command: its documents stay loaded, selections are forgotten.
     pub fn advance(&mut self, changes: &[Change]) {
-        self.selections.clear();
+        self.forget_selections();
         for change in changes {
             self.documents.insert(change.key.clone(), change.stored.clone());
         }
