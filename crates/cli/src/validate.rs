@@ -1,12 +1,13 @@
 //! `bailiwick validate`: the rules on files (`spec work-orders §16`).
 
 mod batch;
-mod check;
 
 use std::path::PathBuf;
 
 use bailiwick_core::json::{Object, Value};
+use bailiwick_core::work::vectors::{VectorError, check_child, check_report};
 use bailiwick_core::work::{Finding, Rule, Validation, has_invalid, validate_order};
+use bailiwick_schema::Engine;
 
 use crate::failure::{Answer, Failure};
 use crate::input::{Input, check_standard_once};
@@ -103,29 +104,29 @@ fn check_files(order: &std::path::Path, arguments: &Arguments) -> Result<Vec<Ent
     let (report, parent) = (read(&report_file)?, read(&parent_file)?);
     let (siblings, sub_orders) = (read(&siblings_file)?, read(&sub_orders_file)?);
 
-    let mut results = vec![Entry::new(order_file.to_string(), validate_order(&order, &check::ENGINE))];
+    let mut results = vec![Entry::new(order_file.to_string(), validate_order(&order, &Engine))];
     if !results.iter().all(Entry::is_valid) {
         return Ok(results);
     }
     if let (Some(file), Some(parent)) = (parent_file, parent) {
-        let entry = Entry::new(file.to_string(), validate_order(&parent, &check::ENGINE));
+        let entry = Entry::new(file.to_string(), validate_order(&parent, &Engine));
         let valid = entry.is_valid();
         results.push(entry);
         if valid {
-            let within = check::child(&order, &parent, siblings.as_ref());
+            let within = check_child(&order, &parent, siblings.as_ref());
             let within = within.map_err(|error| malformed(siblings_file.as_ref(), &error))?;
             results.push(Entry::new(format!("{order_file} (within parent)"), within));
         }
     }
     if let (Some(file), Some(report)) = (report_file, report) {
-        let validation = check::report(&report, &order, sub_orders.as_ref());
+        let validation = check_report(&report, &order, sub_orders.as_ref(), &Engine);
         let validation = validation.map_err(|error| malformed(sub_orders_file.as_ref(), &error))?;
         results.push(Entry::new(file.to_string(), validation));
     }
     Ok(results)
 }
 
-fn malformed(file: Option<&Input>, error: &check::Malformed) -> Failure {
+fn malformed(file: Option<&Input>, error: &VectorError) -> Failure {
     Failure::usage(match file {
         Some(file) => format!("`{file}`: {error}"),
         None => error.to_string(),

@@ -3,6 +3,7 @@
 
 use bailiwick_core::heart::Refusal;
 use bailiwick_core::json::{Number, Object, Value};
+use bailiwick_core::work::quoted;
 use rmcp::model::JsonObject;
 
 pub(crate) fn refusal(code: &'static str, message: impl Into<String>) -> Refusal {
@@ -11,21 +12,6 @@ pub(crate) fn refusal(code: &'static str, message: impl Into<String>) -> Refusal
 
 pub(crate) fn bad_request(message: impl Into<String>) -> Refusal {
     refusal("BAD_REQUEST", message)
-}
-
-/// Text of a client as messages show it: in backticks, on one line, at most 80 characters.
-pub(crate) fn quoted(text: &str) -> String {
-    const MOST: usize = 80;
-    let left = text.chars().count().saturating_sub(MOST);
-    let shown: String = text.chars().take(MOST).flat_map(shown_char).collect();
-    if left > 0 { format!("`{shown}…` ({left} more characters)") } else { format!("`{shown}`") }
-}
-
-/// A character, control characters escaped.
-fn shown_char(c: char) -> impl Iterator<Item = char> {
-    let escaped = c.is_control().then(|| c.escape_default());
-    let plain = escaped.is_none().then_some(c);
-    escaped.into_iter().flatten().chain(plain)
 }
 
 /// Checks arguments against the outermost level of an input schema.
@@ -127,11 +113,5 @@ mod tests {
         assert_eq!(outcome(r#"{"id":"a","count":1.5}"#), "`count` is 1.5, must be an integer");
         assert_eq!(outcome(r#"{"id":"a","count":"1"}"#), "`count` is `1`, must be an integer");
         assert_eq!(outcome("{}"), "`id` is missing; it must be a string");
-    }
-
-    #[test]
-    fn quoted_text_is_short_and_on_one_line() {
-        assert_eq!(quoted("a\nb"), "`a\\nb`");
-        assert_eq!(quoted(&"é".repeat(81)), format!("`{}…` (1 more characters)", "é".repeat(80)));
     }
 }

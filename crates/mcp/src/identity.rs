@@ -2,9 +2,10 @@
 
 use bailiwick_core::heart::Refusal;
 use bailiwick_core::principal::Principal;
+use bailiwick_core::work::quoted;
 use rmcp::model::Extensions;
 
-use crate::arguments::{bad_request, quoted, refusal};
+use crate::arguments::{bad_request, refusal};
 
 /// How a server knows who is acting.
 #[derive(Debug, Clone)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use bailiwick_core::work::quoted;
 use bailiwick_desk::{Desk, Failure};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, DiscoverResult,
@@ -14,7 +15,6 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::error_result;
-use crate::arguments::quoted;
 use crate::call::{Call, Stop};
 use crate::identity::Identity;
 use crate::tool::Entry;

@@ -35,7 +35,7 @@ pub struct Toolsets {
 
 /// A name that is no toolset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown toolset {}; accepted: {}", crate::arguments::quoted(.name), accepted())]
+#[error("unknown toolset {}; accepted: {}", bailiwick_core::work::quoted(.name), accepted())]
 pub struct UnknownToolset {
     /// The name
     pub name: String,

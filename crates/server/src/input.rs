@@ -5,6 +5,7 @@ use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::HeaderName;
 use axum::http::request::Parts;
 use bailiwick_core::json::{Limits, Object, Value, parse};
+use bailiwick_core::work::quoted;
 
 use crate::problem::{Code, Problem};
 
@@ -115,17 +116,4 @@ impl Parameters {
 
 fn bad_request(detail: impl Into<String>) -> Problem {
     Problem::new(Code::BadRequest, detail.into())
-}
-
-/// Text of a client as messages show it: in backticks, on one line, at most 80 characters.
-fn quoted(text: &str) -> String {
-    const MOST: usize = 80;
-    let shown: String = text.chars().take(MOST).flat_map(shown).collect();
-    let more = if text.chars().nth(MOST).is_some() { "…" } else { "" };
-    format!("`{shown}{more}`")
-}
-
-fn shown(c: char) -> impl Iterator<Item = char> {
-    let (plain, escaped) = if c.is_control() { (None, Some(c.escape_default())) } else { (Some(c), None) };
-    plain.into_iter().chain(escaped.into_iter().flatten())
 }

@@ -3,9 +3,10 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use bailiwick_core::json::{Limits, Object, ReadError, Value, parse};
+use bailiwick_core::work::vectors::{VectorError, check_child, check_report};
 use bailiwick_core::work::{Finding, validate_order};
+use bailiwick_schema::Engine;
 
-use super::check;
 use crate::failure::{Answer, Failure};
 use crate::input::Input;
 use crate::output::Output;
@@ -94,13 +95,13 @@ fn check_case(case: &Object) -> Result<Vec<Finding>, Refused> {
     let needed = |name: &str, kind: &str| {
         case.get(name).ok_or_else(|| Refused::NotACase(format!("`{name}` is missing; kind `{kind}` needs it")))
     };
-    let malformed = |error: check::Malformed| Refused::NotACase(error.to_string());
+    let malformed = |error: VectorError| Refused::NotACase(error.to_string());
     let validation = match case.str("kind") {
-        Some("order") => Ok(validate_order(needed("order", "order")?, &check::ENGINE)),
+        Some("order") => Ok(validate_order(needed("order", "order")?, &Engine)),
         Some("report") => {
-            check::report(needed("report", "report")?, needed("order", "report")?, case.get("sub_orders"))
+            check_report(needed("report", "report")?, needed("order", "report")?, case.get("sub_orders"), &Engine)
         }
-        Some("child") => check::child(needed("order", "child")?, needed("parent", "child")?, case.get("siblings")),
+        Some("child") => check_child(needed("order", "child")?, needed("parent", "child")?, case.get("siblings")),
         Some(other) => {
             let other = shortened(other, 80);
             return Err(Refused::NotACase(format!("`kind` is `{other}`; accepted: `order`, `report`, `child`")));

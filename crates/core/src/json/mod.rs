@@ -4,7 +4,6 @@
 //! depth, integers beyond 2^53, unpaired surrogates (`spec work-orders §6.5`, `coordination §5.2`).
 
 mod number;
-mod pointer;
 mod read;
 mod read_error;
 mod scan;
@@ -13,7 +12,6 @@ mod value;
 mod write;
 
 pub use number::Number;
-pub use pointer::Pointer;
 pub use read::{DEEPEST, Duplicates, Limits, parse, parse_lossless};
 pub use read_error::{ReadError, ReadErrorKind};
 pub use text::{LosslessText, Text};

@@ -87,24 +87,48 @@ fn run_checks(vector: &Value, schemas: &dyn OutputSchemas) -> Result<Validation,
         Some("order") => Ok(validate_order(order, schemas)),
         Some("report") => {
             let report = member("report", "`report` is missing")?;
-            let mut validation = validate_report(report, order, schemas);
-            // A broken structure hides everything else, R13 too.
-            let broken = validation.findings.iter().any(|finding| finding.rule == Rule::R1);
-            if let Some(list) = vector.get("sub_orders").filter(|_| !broken) {
-                validation.findings.extend(validate_own_cost(report, order, parse_sub_orders(list)?));
-            }
-            Ok(validation)
+            check_report(report, order, vector.get("sub_orders"), schemas)
         }
         Some("child") => {
             let parent = member("parent", "`parent` is missing")?;
-            let mut validation = Validation::from(validate_child_order(order, parent));
-            if let Some(list) = vector.get("siblings") {
-                validation.findings.extend(validate_child_budgets(order, parent, parse_sub_orders(list)?));
-            }
-            Ok(validation)
+            check_child(order, parent, vector.get("siblings"))
         }
         _ => Err(VectorError::Malformed("`kind` must be `order`, `report` or `child`")),
     }
+}
+
+/// A sub-order within its parent: C1–C3 and C5; with the parent's other sub-orders, C4.
+///
+/// # Errors
+///
+/// [`VectorError::Malformed`] when the list is not of the form that [`parse_sub_orders`] reads.
+pub fn check_child(order: &Value, parent: &Value, siblings: Option<&Value>) -> Result<Validation, VectorError> {
+    let mut validation = Validation::from(validate_child_order(order, parent));
+    if let Some(list) = siblings {
+        validation.findings.extend(validate_child_budgets(order, parent, parse_sub_orders(list)?));
+    }
+    Ok(validation)
+}
+
+/// A report against its order: the R rules; with the order's sub-orders, R13.
+///
+/// # Errors
+///
+/// [`VectorError::Malformed`] when the list is not of the form that [`parse_sub_orders`] reads.
+pub fn check_report(
+    report: &Value,
+    order: &Value,
+    sub_orders: Option<&Value>,
+    schemas: &dyn OutputSchemas,
+) -> Result<Validation, VectorError> {
+    let sub_orders = sub_orders.map(parse_sub_orders).transpose()?;
+    let mut validation = validate_report(report, order, schemas);
+    // A broken structure hides everything else, R13 too.
+    let broken = validation.findings.iter().any(|finding| finding.rule == Rule::R1);
+    if let Some(list) = sub_orders.filter(|_| !broken) {
+        validation.findings.extend(validate_own_cost(report, order, list));
+    }
+    Ok(validation)
 }
 
 /// Reads `[{"order", "state"}]`, the form of `siblings` and `sub_orders` here and on the command line.
