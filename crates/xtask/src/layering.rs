@@ -28,6 +28,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bailiwick-server",
         ],
     ),
+    ("bailiwick-wasm", &["bailiwick-core", "bailiwick-schema"]),
+    ("bailiwick-web", &["bailiwick-core"]),
     ("xtask", &[]),
 ];
 
