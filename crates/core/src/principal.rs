@@ -20,6 +20,8 @@ pub enum Established {
     Claimed,
     /// By an API key
     ApiKey,
+    /// By signing in: a session of a browser
+    SignIn,
     /// The desk acting for itself: expiry, adoption of a configuration
     Desk,
 }
@@ -36,6 +38,11 @@ impl Principal {
     /// A principal known by its API key.
     pub fn by_api_key(id: impl Into<String>) -> Self {
         Self { id: id.into(), established: Established::ApiKey }
+    }
+
+    /// A principal known by the session of a browser.
+    pub fn by_sign_in(id: impl Into<String>) -> Self {
+        Self { id: id.into(), established: Established::SignIn }
     }
 
     /// The desk itself.
@@ -71,12 +78,13 @@ impl Established {
         match self {
             Self::Claimed => "claimed",
             Self::ApiKey => "api_key",
+            Self::SignIn => "sign_in",
             Self::Desk => "desk",
         }
     }
 
     /// Reads what [`Established::name`] writes.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Claimed, Self::ApiKey, Self::Desk].into_iter().find(|e| e.name() == name)
+        [Self::Claimed, Self::ApiKey, Self::SignIn, Self::Desk].into_iter().find(|e| e.name() == name)
     }
 }

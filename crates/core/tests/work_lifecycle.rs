@@ -326,18 +326,19 @@ fn what_waits_for_a_person_is_in_the_inbox() {
 fn nobody_reviews_their_own_report_in_closed_mode() {
     let own = ORDER.replace(r#""to": "w""#, r#""to": "m""#);
     let mut world = World::new();
-    let keyed = Principal::by_api_key("m");
+    let (keyed, signed_in) = (Principal::by_api_key("m"), Principal::by_sign_in("m"));
     for (name, arguments) in [("create", own.as_str()), ("accept", ID), ("report", DONE)] {
         world.run_as(&keyed, name, arguments).unwrap();
     }
     assert_eq!(world.run_as(&keyed, "review", APPROVE).unwrap_err().0, "FORBIDDEN");
+    assert_eq!(world.run_as(&signed_in, "review", APPROVE).unwrap_err().0, "FORBIDDEN");
     let adopt = heart::Command::Configuration(Adopt { settings: object(r#"{"work": {"allow_self_review": true}}"#) });
     assert_eq!(world.step(&keyed, adopt.clone()).outcome.reply.unwrap_err().code, "FORBIDDEN");
     world.step(&Principal::desk(), adopt.clone()).outcome.reply.unwrap();
     let entries = world.entries.len();
     world.step(&Principal::desk(), adopt).outcome.reply.unwrap();
     assert_eq!(world.entries.len(), entries, "adopting what is in force changes nothing");
-    world.run_as(&keyed, "review", APPROVE).unwrap();
+    world.run_as(&signed_in, "review", APPROVE).unwrap();
     world.check_replay();
     // In open mode it is allowed, and the entry says that the name was merely claimed.
     let mut world = World::new();

@@ -12,7 +12,7 @@ use bailiwick_store::{JournalHead, Snapshot, StoredEntry};
 
 use crate::desk::Shared;
 use crate::tail::PAGE;
-use crate::{Desk, DeskError};
+use crate::{Desk, DeskError, sign_in};
 
 /// What verification of a workspace found.
 #[derive(Debug, Clone)]
@@ -128,7 +128,8 @@ async fn replay_page(
     Ok(false_blobs)
 }
 
-/// Compares every stored document, and how it can be found, with the journal's; answers the first that differs, and how many there are.
+/// Compares every journaled document, and how it can be found, with the journal's; answers the first that differs, and
+/// how many there are. Durable documents are no part of what the journal proves.
 async fn compare(
     shared: &Shared,
     snapshot: &mut (dyn Snapshot + '_),
@@ -142,7 +143,7 @@ async fn compare(
         let page = snapshot.all_documents(&shared.workspace, after.as_ref(), PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.key.clone());
-        for stored in &page {
+        for stored in page.iter().filter(|stored| !is_durable(&stored.key)) {
             compared += 1;
             match expected.next() {
                 Some(wanted) if wanted == stored => {
@@ -157,6 +158,10 @@ async fn compare(
         }
     }
     Ok((expected.next().map(|missing| missing.key.clone()), compared))
+}
+
+fn is_durable(key: &Key) -> bool {
+    sign_in::KINDS.contains(&key.kind.as_str())
 }
 
 fn first_of(wanted: Option<&Stored>, stored: &Stored) -> Key {
