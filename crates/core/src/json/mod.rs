@@ -3,6 +3,7 @@
 //! Bailiwick reads JSON itself because its rules depend on what general readers leave open: duplicate names,
 //! depth, integers beyond 2^53, unpaired surrogates (`spec work-orders §6.5`, `coordination §5.2`).
 
+mod locate;
 mod number;
 mod read;
 mod read_error;
@@ -11,6 +12,7 @@ mod text;
 mod value;
 mod write;
 
+pub use locate::{Location, locate};
 pub use number::Number;
 pub use read::{DEEPEST, Duplicates, Limits, parse, parse_lossless};
 pub use read_error::{ReadError, ReadErrorKind};

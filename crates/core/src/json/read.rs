@@ -104,7 +104,7 @@ fn read<S: Build>(text: &[u8], limits: &Limits) -> Result<Tree<S>, ReadError> {
 }
 
 /// The text as UTF-8 within its limit, and no byte order mark.
-fn check_encoding<'a>(text: &'a [u8], limits: &Limits) -> Result<&'a str, ReadError> {
+pub(super) fn check_encoding<'a>(text: &'a [u8], limits: &Limits) -> Result<&'a str, ReadError> {
     if text.len() > limits.bytes {
         return Err(ReadError::at(&[], 0, ReadErrorKind::TooLong { bytes: text.len(), limit: limits.bytes }));
     }
@@ -120,19 +120,19 @@ fn check_encoding<'a>(text: &'a [u8], limits: &Limits) -> Result<&'a str, ReadEr
 }
 
 /// Why reading stopped; the place is where the reader stands. Boxed to keep results as small as values.
-type Fault = Box<ReadErrorKind>;
+pub(super) type Fault = Box<ReadErrorKind>;
 
 const A_VALUE: &str = "a value: `{`, `[`, a string, a number, `true`, `false` or `null`";
 const A_NAME: &str = "a member's name in double quotes";
 const A_CLOSING_QUOTE: &str = "a closing `\"`";
 
 /// What every text runs through is inlined: that reads an order about a seventh faster.
-struct Reader<'a, S> {
+pub(super) struct Reader<'a, S> {
     text: &'a str,
-    at: usize,
+    pub(super) at: usize,
     limits: &'a Limits,
     /// Values whose array or object is still being read, outer ones first
-    values: Vec<Tree<S>>,
+    pub(super) values: Vec<Tree<S>>,
     /// Names of the members of the objects that are being read, outer ones first
     names: Vec<Name<S>>,
 }
@@ -144,7 +144,7 @@ struct Name<S> {
 }
 
 impl<'a, S: Build> Reader<'a, S> {
-    fn new(text: &'a str, limits: &'a Limits) -> Self {
+    pub(super) fn new(text: &'a str, limits: &'a Limits) -> Self {
         // As much as most orders and reports need, so that the stacks seldom move.
         const USUAL: usize = 32;
         Self { text, at: 0, limits, values: Vec::with_capacity(USUAL), names: Vec::with_capacity(USUAL) }
@@ -161,7 +161,7 @@ impl<'a, S: Build> Reader<'a, S> {
     }
 
     /// Reads a value inside `depth` objects and arrays onto `values`. The reader stands at its first byte.
-    fn value(&mut self, depth: usize) -> Result<(), Fault> {
+    pub(super) fn value(&mut self, depth: usize) -> Result<(), Fault> {
         let value = match self.peek() {
             Some(b'"') => Tree::String(self.string()?),
             Some(b'{') => return self.object(depth),
@@ -216,12 +216,20 @@ impl<'a, S: Build> Reader<'a, S> {
     /// Reads a name onto `names`, and its colon.
     #[inline(always)]
     fn name(&mut self) -> Result<(), Fault> {
-        if self.peek() != Some(b'"') {
-            return Err(self.unexpected(A_NAME));
-        }
         let offset = self.at;
-        let text = self.string()?;
+        let text = self.name_text()?;
         self.names.push(Name { text, offset });
+        self.colon()
+    }
+
+    #[inline(always)]
+    pub(super) fn name_text(&mut self) -> Result<S, Fault> {
+        if self.peek() == Some(b'"') { self.string() } else { Err(self.unexpected(A_NAME)) }
+    }
+
+    /// Takes the colon after a name, and the white space around it.
+    #[inline(always)]
+    pub(super) fn colon(&mut self) -> Result<(), Fault> {
         self.skip_space();
         if !self.take(b':') {
             return Err(self.unexpected("`:`"));
@@ -232,7 +240,7 @@ impl<'a, S: Build> Reader<'a, S> {
 
     /// Whether another item follows; if not, the closing bracket is taken.
     #[inline(always)]
-    fn comma_or(&mut self, closing: u8, expected: &'static str) -> Result<bool, Fault> {
+    pub(super) fn comma_or(&mut self, closing: u8, expected: &'static str) -> Result<bool, Fault> {
         self.skip_space();
         if self.take(closing) {
             return Ok(false);
@@ -262,7 +270,7 @@ impl<'a, S: Build> Reader<'a, S> {
     }
 
     /// Steps into an object or array at `depth` and up to its first item.
-    fn enter(&mut self, depth: usize) -> Result<usize, Fault> {
+    pub(super) fn enter(&mut self, depth: usize) -> Result<usize, Fault> {
         let limit = self.limits.depth.min(DEEPEST);
         if depth >= limit {
             return Err(Box::new(ReadErrorKind::TooDeep { limit }));
@@ -455,11 +463,11 @@ impl<'a, S: Build> Reader<'a, S> {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn take(&mut self, byte: u8) -> bool {
+    pub(super) fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         if found {
             self.advance(1);
@@ -471,7 +479,7 @@ impl<'a, S: Build> Reader<'a, S> {
         self.at = self.at.wrapping_add(bytes);
     }
 
-    fn skip_space(&mut self) {
+    pub(super) fn skip_space(&mut self) {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
             self.advance(1);
         }
