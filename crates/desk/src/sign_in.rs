@@ -161,6 +161,10 @@ impl Desk {
     /// [`DeskError`] if the store fails; the link may then be gone.
     pub async fn redeem_link(&self, secret: &str) -> Result<Option<(Secret, Principal)>, DeskError> {
         let key = Key::of::<Link>(digest(secret));
+        // Whoever guesses does not get at the lock.
+        if find(&mut *self.store().snapshot().await?, self.workspace(), &key).await?.is_none() {
+            return Ok(None);
+        }
         let (workspace, mut transaction) = (self.workspace(), self.store().begin(self.workspace()).await?);
         let now = transaction.now().await?;
         let Some(stored) = find(&mut *transaction, workspace, &key).await? else { return Ok(None) };

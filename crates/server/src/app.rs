@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bailiwick_core::heart::configuration::Reads;
 use bailiwick_core::heart::{self, Configuration, Document, Key};
 use bailiwick_core::json::Value;
-use bailiwick_core::principal::Principal;
+use bailiwick_core::principal::{Established, Principal};
 use bailiwick_desk::{Desk, Failure};
 use bailiwick_mcp::Access;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +14,7 @@ use crate::admission::Admission;
 use crate::metrics::Metrics;
 use crate::origin::Origins;
 use crate::problem::{Code, Problem};
+use crate::session::Cookie;
 use crate::watch::RequestIds;
 use crate::{Auth, Limits};
 
@@ -25,6 +26,7 @@ pub(crate) struct App {
     pub(crate) auditors: Vec<String>,
     pub(crate) limits: Limits,
     pub(crate) origins: Origins,
+    pub(crate) cookie: Cookie,
     pub(crate) admission: Admission,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) request_ids: RequestIds,
@@ -89,9 +91,10 @@ impl App {
     }
 
     /// Refuses whoever may not read the journal. It tells of every order, so while `work.restrict_reads` keeps
-    /// orders to their parties, it is for auditors only.
+    /// orders to their parties, it is for auditors only, and for whoever signed in: an operator.
     pub(crate) async fn check_reads_journal(&self, principal: &Principal) -> Result<(), Problem> {
-        if self.auditors.contains(&principal.id) || self.reads().await? == Reads::Everyone {
+        let is_operator = principal.established == Established::SignIn;
+        if is_operator || self.auditors.contains(&principal.id) || self.reads().await? == Reads::Everyone {
             return Ok(());
         }
         Err(Problem::new(

@@ -1,20 +1,21 @@
 //! Who makes a request.
 //!
-//! Closed mode: a bearer key, checked before anything of the body is read. Open mode: whoever the header
-//! `X-Bailiwick-Actor` names.
+//! Closed mode: a bearer key. Open mode: whoever the header `X-Bailiwick-Actor` names. In both, for REST, the session of a
+//! browser. All is checked before anything of the body is read.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bailiwick_core::principal::Principal;
 
 use crate::app::{App, Exposure};
 use crate::problem::{Code, Problem};
+use crate::session::check_own_page;
 use crate::{Auth, KeyRing};
 
 /// Names who acts, in open mode; in closed mode it may repeat whom the key stands for.
@@ -23,41 +24,43 @@ pub(crate) const ACTOR: HeaderName = HeaderName::from_static("x-bailiwick-actor"
 /// The most characters that an agent reference has (`spec work-orders §1`).
 const MOST_ACTOR: usize = 512;
 
-/// Whoever acts: known, or the request is refused.
+/// Whoever acts, as [`establish`] found out.
 pub(crate) struct Acting(pub(crate) Principal);
-
-/// Whoever reads. In open mode it may be nobody, who is party to nothing.
-pub(crate) struct Reading(pub(crate) Principal);
 
 impl<S: Sync> FromRequestParts<S> for Acting {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let nobody = || {
-            Problem::new(
-                Code::BadRequest,
-                "nobody acts; in open mode the header `X-Bailiwick-Actor` must name who does",
-            )
-        };
+        let nobody = || Problem::new(Code::Internal, "nobody found out who makes the request");
         parts.extensions.get::<Principal>().cloned().map(Self).ok_or_else(nobody)
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Reading {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Ok(Self(parts.extensions.get::<Principal>().cloned().unwrap_or_else(|| Principal::claimed(""))))
-    }
+/// Finds out who makes a request by REST and puts the [`Principal`] into its extensions; refuses whoever is nobody.
+pub(crate) async fn establish(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let principal = caller(&app, request.method(), request.uri(), request.headers()).await.map(Some);
+    go_on(principal, request, next).await
 }
 
-/// Finds out who makes a request and puts the [`Principal`] into its extensions; refuses whoever it must.
-pub(crate) async fn establish(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let established = match &app.auth {
+/// Finds out who makes a request by MCP. In open mode it may be nobody: then the call says who acts.
+pub(crate) async fn establish_agent(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let principal = match &app.auth {
         Auth::Keys(keys) => by_key(keys, request.headers()).map(Some),
         Auth::Open => claimed(request.headers()),
     };
-    match established {
+    go_on(principal, request, next).await
+}
+
+/// Asks for a key only where others than programs on the same machine can reach the server.
+pub(crate) async fn establish_if_exposed(app: State<Arc<App>>, request: Request, next: Next) -> Response {
+    match app.exposure {
+        Exposure::Loopback => next.run(request).await,
+        Exposure::Network => establish_agent(app, request, next).await,
+    }
+}
+
+async fn go_on(principal: Result<Option<Principal>, Problem>, mut request: Request, next: Next) -> Response {
+    match principal {
         Ok(Some(principal)) => {
             request.extensions_mut().insert(principal);
         }
@@ -71,12 +74,28 @@ pub(crate) async fn establish(State(app): State<Arc<App>>, mut request: Request,
     next.run(request).await
 }
 
-/// Asks for a key only where others than programs on the same machine can reach the server.
-pub(crate) async fn establish_if_exposed(app: State<Arc<App>>, request: Request, next: Next) -> Response {
-    match app.exposure {
-        Exposure::Loopback => next.run(request).await,
-        Exposure::Network => establish(app, request, next).await,
-    }
+/// What a request says goes before what a browser sends by itself.
+async fn caller(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Principal, Problem> {
+    let nobody = match &app.auth {
+        Auth::Keys(keys) if headers.contains_key(header::AUTHORIZATION) => return by_key(keys, headers),
+        Auth::Keys(_) => "the request has no key; send `Authorization: Bearer <key>`",
+        Auth::Open => match claimed(headers)? {
+            Some(principal) => return Ok(principal),
+            None => "nobody acts; in open mode the header `X-Bailiwick-Actor` must name who does",
+        },
+    };
+    let Some(secret) = app.cookie.presented(headers)? else {
+        return Err(Problem::new(Code::Unauthenticated, nobody));
+    };
+    check_own_page(&app.origins, method, uri, headers)?;
+    let principal = app.within(app.desk.session(secret)).await?.ok_or_else(|| {
+        Problem::new(
+            Code::Unauthenticated,
+            "the session has ended; `bailiwick sign-in` prints a link that gives another",
+        )
+    })?;
+    check_is_named(&principal, headers)?;
+    Ok(principal)
 }
 
 fn by_key(keys: &KeyRing, headers: &HeaderMap) -> Result<Principal, Problem> {
@@ -90,11 +109,17 @@ fn by_key(keys: &KeyRing, headers: &HeaderMap) -> Result<Principal, Problem> {
     let key =
         key.ok_or_else(|| refused("the `Authorization` is of another kind; send `Authorization: Bearer <key>`"))?;
     let principal = keys.principal(key).ok_or_else(|| refused("the key is unknown"))?;
+    check_is_named(&principal, headers)?;
+    Ok(principal)
+}
+
+/// Refuses a request that names somebody else than it comes from.
+fn check_is_named(principal: &Principal, headers: &HeaderMap) -> Result<(), Problem> {
     match actor(headers)? {
         Some(actor) if actor != principal.id => {
-            Err(Problem::new(Code::Forbidden, "`X-Bailiwick-Actor` names somebody else than the key stands for"))
+            Err(Problem::new(Code::Forbidden, "`X-Bailiwick-Actor` names somebody else than the request comes from"))
         }
-        _ => Ok(principal),
+        _ => Ok(()),
     }
 }
 

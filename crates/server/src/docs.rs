@@ -14,6 +14,7 @@ use axum::routing::get;
 use serde_json::{Map, Value, json};
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::ServerOptions;
 use crate::app::App;
 use crate::problem::Code;
 use crate::{health, input, rest};
@@ -23,18 +24,21 @@ pub(crate) const PAGE_PATH: &str = "/api/v1/docs";
 const STYLE_PATH: &str = "/api/v1/docs.css";
 const DOCUMENT_PATH: &str = "/api/v1/openapi.json";
 
-/// The name of the security scheme in the document.
+/// The names of the security schemes in the document.
 const SCHEME: &str = "key";
+const SESSION_SCHEME: &str = "session";
 
 const ABOUT: &str = "Work orders between agents and people: who may do what, up to which cost and when, and how the \
     result is proved. Every decision is an entry of a journal that anybody can verify. In closed mode each request \
-    carries a key; in open mode, which is for trying out, it names who acts. Errors are `application/problem+json` \
+    carries a key; in open mode, which is for trying out, it names who acts. Browsers have a session instead, which a \
+    link gives that the server prints; its cookie counts from the server's own pages only. Errors are `application/problem+json` \
     with a stable `code`.";
 
-const TAGS: [(&str, &str); 4] = [
+const TAGS: [(&str, &str); 5] = [
     ("orders", "Work orders and their reports"),
     ("agents", "What agents have done so far"),
     ("journal", "The record of every decision"),
+    ("session", "Who the caller is"),
     ("operation", "For whoever runs the server"),
 ];
 
@@ -89,8 +93,14 @@ fn document() -> Value {
     });
     document["servers"] = json!([{"url": "/"}]);
     document["tags"] = TAGS.iter().map(|(name, about)| json!({"name": name, "description": about})).collect();
-    document["security"] = json!([{SCHEME: []}]);
-    document["components"]["securitySchemes"] = json!({SCHEME: {"type": "http", "scheme": "bearer"}});
+    document["security"] = json!([{SCHEME: []}, {SESSION_SCHEME: []}]);
+    document["components"]["securitySchemes"] = json!({
+        SCHEME: {"type": "http", "scheme": "bearer"},
+        SESSION_SCHEME: {
+            "type": "apiKey", "in": "cookie", "name": format!("bailiwick_{}", ServerOptions::DEFAULT_PORT),
+            "description": "The session of a browser. The name ends in the port that the server listens on.",
+        },
+    });
     if let Some(shapes) = document["components"]["schemas"].as_object_mut() {
         published::put_into(shapes);
     }

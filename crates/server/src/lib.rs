@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `/mcp` | the tools, over MCP's streamable HTTP |
 //! | `/api/v1/…` | REST, and live events as server-sent events |
+//! | `/sign-in` | gives a browser its session, by a link that works once |
 //! | `/api/v1/openapi.json`, `/api/v1/docs` | what REST offers, for programs and for people |
 //! | `/healthz`, `/readyz`, `/metrics` | for whoever runs it |
 //!
@@ -40,6 +41,8 @@ mod problem;
 mod rest;
 mod router;
 mod server;
+mod session;
+mod sign_in;
 mod watch;
 
 pub use docs::openapi;
@@ -47,3 +50,4 @@ pub use error::ServerError;
 pub use keys::{HashedKey, KeyError, KeyRing};
 pub use options::{Auth, Limits, ServerOptions};
 pub use server::{Server, serve};
+pub use sign_in::sign_in_url;

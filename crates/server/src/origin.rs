@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, Uri, header};
 
 use crate::ServerError;
 use crate::problem::{Code, Problem};
+use crate::session::Transport;
 
 /// By which names the server is addressed, and which pages may use it.
 #[derive(Debug, Clone)]
@@ -80,6 +81,25 @@ impl Origins {
         ))
     }
 
+    /// Whether a request comes from a page of the very host and port that it is addressed to, and says so once.
+    pub(crate) fn is_own_page(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        let mut given = headers.get_all(header::ORIGIN).iter();
+        let (Some(origin), None, Ok(host)) = (given.next(), given.next(), addressed(uri, headers)) else {
+            return false;
+        };
+        Origin::read(origin.as_bytes()).is_some_and(|origin| origin.is_at(&host))
+    }
+
+    /// Whether people reach the server by HTTPS, at a proxy in front of it: the request comes from such a page, or a
+    /// configured origin at the host that it is addressed to is one.
+    pub(crate) fn transport(&self, uri: &Uri, headers: &HeaderMap) -> Transport {
+        let Ok(host) = addressed(uri, headers) else { return Transport::Plain };
+        let given = headers.get_all(header::ORIGIN).iter().filter_map(|origin| Origin::read(origin.as_bytes()));
+        let is_secure = |origin: &Origin| origin.scheme == Scheme::Https && origin.is_at(&host);
+        let secure = given.chain(self.origins.iter().cloned()).any(|origin| is_secure(&origin));
+        if secure { Transport::Secure } else { Transport::Plain }
+    }
+
     fn is_ours(&self, host: &Place, at: Option<IpAddr>) -> bool {
         is_loopback(&host.host)
             || host.host.parse::<IpAddr>().is_ok_and(|address| Some(address) == at.map(|at| at.to_canonical()))
@@ -87,11 +107,10 @@ impl Origins {
     }
 
     fn may_come_from(&self, origin: &[u8], host: &Place) -> bool {
-        let Some(origin) = std::str::from_utf8(origin).ok().and_then(Origin::parse) else { return false };
-        // Behind a proxy that ends TLS, pages of our own come by `https` to a server that speaks `http`.
-        let same = origin.place.host == host.host
-            && [Scheme::Http, Scheme::Https].iter().any(|scheme| origin.port() == scheme.port_of(host));
-        same || is_loopback(&origin.place.host) || self.origins.iter().any(|allowed| allowed.is_same(&origin))
+        let Some(origin) = Origin::read(origin) else { return false };
+        origin.is_at(host)
+            || is_loopback(&origin.place.host)
+            || self.origins.iter().any(|allowed| allowed.is_same(&origin))
     }
 }
 
@@ -132,6 +151,17 @@ impl Place {
 }
 
 impl Origin {
+    fn read(header: &[u8]) -> Option<Self> {
+        std::str::from_utf8(header).ok().and_then(Self::parse)
+    }
+
+    /// Whether pages from here are those of a host. Behind a proxy that ends TLS, they come by `https` to a server that
+    /// speaks `http`.
+    fn is_at(&self, host: &Place) -> bool {
+        self.place.host == host.host
+            && [Scheme::Http, Scheme::Https].iter().any(|scheme| self.port() == scheme.port_of(host))
+    }
+
     fn parse(text: &str) -> Option<Self> {
         let (scheme, place) = text.split_once("://")?;
         let scheme = match scheme.to_ascii_lowercase().as_str() {

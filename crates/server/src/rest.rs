@@ -8,6 +8,7 @@ mod events;
 mod export;
 mod journal;
 mod orders;
+mod session;
 mod shapes;
 
 use std::sync::Arc;
@@ -42,6 +43,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(orders::answer_question))
         .routes(routes!(orders::review_report))
         .routes(routes!(orders::cancel_order))
+        .routes(routes!(session::show_session, session::end_session))
         .routes(routes!(agents::show_track_record))
         .routes(routes!(journal::show_head))
         .routes(routes!(journal::list_entries))

@@ -13,17 +13,24 @@ use tower_http::catch_panic::CatchPanicLayer;
 use crate::app::App;
 use crate::origin::Arrived;
 use crate::problem::{Code, Problem};
-use crate::{admission, caller, docs, health, mcp, rest, watch};
+use crate::{admission, caller, docs, health, mcp, rest, sign_in, watch};
 
 /// The whole server as one service.
 pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
     let endpoint = mcp::Endpoint::new(Arc::clone(app), toolsets);
-    let with_caller = Router::from(rest::routes())
-        .with_state(Arc::clone(app))
-        .merge(Router::new().route("/mcp", any(mcp::handle)).with_state(endpoint))
+    let admit = || from_fn_with_state(Arc::clone(app), admission::admit);
+    let rest = Router::from(rest::routes())
         .method_not_allowed_fallback(method_not_allowed)
-        .layer(from_fn_with_state(Arc::clone(app), admission::admit))
-        .layer(from_fn_with_state(Arc::clone(app), caller::establish));
+        .layer(admit())
+        .layer(from_fn_with_state(Arc::clone(app), caller::establish))
+        .with_state(Arc::clone(app));
+    let agents = Router::new()
+        .route("/mcp", any(mcp::handle))
+        .with_state(endpoint)
+        .layer(admit())
+        .layer(from_fn_with_state(Arc::clone(app), caller::establish_agent));
+    let people =
+        sign_in::routes().method_not_allowed_fallback(method_not_allowed).layer(admit()).with_state(Arc::clone(app));
     let metrics = Router::from(health::metrics_routes())
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(app), caller::establish_if_exposed))
@@ -34,7 +41,9 @@ pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
         .merge(docs::routes())
         .method_not_allowed_fallback(method_not_allowed);
     open.merge(metrics)
-        .merge(with_caller)
+        .merge(rest)
+        .merge(agents)
+        .merge(people)
         .fallback(not_found)
         .layer(from_fn_with_state(Arc::clone(app), check_origin))
         .layer(CatchPanicLayer::custom(panicked))

@@ -26,6 +26,7 @@ use crate::app::{App, Exposure};
 use crate::metrics::Metrics;
 use crate::origin::{Arrived, Origins};
 use crate::router::router;
+use crate::session::Cookie;
 use crate::watch::RequestIds;
 use crate::{Auth, ServerError, ServerOptions};
 
@@ -130,6 +131,7 @@ fn app(
         auditors: options.auditors.clone(),
         limits: options.limits,
         origins: Origins::new(&options.allowed_hosts, &options.allowed_origins)?,
+        cookie: Cookie::of_port(address.port()),
         admission: Admission::new(&options.limits),
         metrics: Arc::new(Metrics::new()),
         request_ids: RequestIds::new()?,

@@ -11,7 +11,7 @@ use bailiwick_core::work::Query;
 
 use super::{json, shapes};
 use crate::app::App;
-use crate::caller::Reading;
+use crate::caller::Acting;
 use crate::input::{Id, Parameters};
 use crate::problem::Problem;
 
@@ -25,11 +25,11 @@ use crate::problem::Problem;
 )]
 pub(super) async fn show_track_record(
     State(app): State<Arc<App>>,
-    reading: Reading,
+    acting: Acting,
     Id(agent): Id,
     parameters: Parameters,
 ) -> Result<Response, Problem> {
     parameters.finish("none")?;
     let query = Query::parse("track_record", Object::new().with("agent", agent))?;
-    Ok(json(StatusCode::OK, &app.ask(&reading.0, heart::Query::Work(query)).await?))
+    Ok(json(StatusCode::OK, &app.ask(&acting.0, heart::Query::Work(query)).await?))
 }

@@ -19,7 +19,7 @@ use tokio_stream::{Stream, StreamExt};
 use super::journal::write_entry;
 use crate::admission::{Ticket, Waiting};
 use crate::app::App;
-use crate::caller::Reading;
+use crate::caller::Acting;
 use crate::input::Parameters;
 use crate::problem::{Code, Problem};
 
@@ -45,14 +45,14 @@ const RETRY: Duration = Duration::from_secs(1);
 )]
 pub(super) async fn follow_events(
     State(app): State<Arc<App>>,
-    reading: Reading,
+    acting: Acting,
     mut parameters: Parameters,
     ticket: Ticket,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let after = parameters.number("after", 0, u64::MAX)?;
     parameters.finish("`after`")?;
-    app.check_reads_journal(&reading.0).await?;
+    app.check_reads_journal(&acting.0).await?;
     let head = app.within(app.desk.head()).await?.head.sequence;
     let after = last_event(&headers)?.or(after).unwrap_or(head);
     if after > head {

@@ -13,7 +13,7 @@ use tokio_stream::{Stream, StreamExt};
 
 use crate::admission::{Ticket, Waiting};
 use crate::app::App;
-use crate::caller::Reading;
+use crate::caller::Acting;
 use crate::input::Parameters;
 use crate::problem::Problem;
 
@@ -31,12 +31,12 @@ type Parts = Pin<Box<dyn Stream<Item = Result<ExportPart, DeskError>> + Send>>;
 )]
 pub(super) async fn export_journal(
     State(app): State<Arc<App>>,
-    reading: Reading,
+    acting: Acting,
     parameters: Parameters,
     ticket: Ticket,
 ) -> Result<Response, Problem> {
     parameters.finish("none")?;
-    app.check_reads_journal(&reading.0).await?;
+    app.check_reads_journal(&acting.0).await?;
     let waiting = ticket.wait(&app)?;
     let mut parts: Parts = Box::pin(app.desk.export());
     // The first one is waited for: if the store fails now, the answer can still say so.

@@ -12,7 +12,7 @@ use bailiwick_core::time;
 
 use super::{json, json_text, shapes};
 use crate::app::App;
-use crate::caller::Reading;
+use crate::caller::Acting;
 use crate::input::Parameters;
 use crate::problem::Problem;
 
@@ -29,11 +29,11 @@ const MOST_PAGE: u64 = 1000;
 )]
 pub(super) async fn show_head(
     State(app): State<Arc<App>>,
-    reading: Reading,
+    acting: Acting,
     parameters: Parameters,
 ) -> Result<Response, Problem> {
     parameters.finish("none")?;
-    app.check_reads_journal(&reading.0).await?;
+    app.check_reads_journal(&acting.0).await?;
     let head = app.within(app.desk.head()).await?;
     let object = Object::new()
         .with("workspace_id", app.desk.workspace())
@@ -58,13 +58,13 @@ pub(super) async fn show_head(
 )]
 pub(super) async fn list_entries(
     State(app): State<Arc<App>>,
-    reading: Reading,
+    acting: Acting,
     mut parameters: Parameters,
 ) -> Result<Response, Problem> {
     let after = parameters.number("after", 0, u64::MAX)?.unwrap_or(0);
     let limit = parameters.number("limit", 1, MOST_PAGE)?.unwrap_or(PAGE);
     parameters.finish("`after`, `limit`")?;
-    app.check_reads_journal(&reading.0).await?;
+    app.check_reads_journal(&acting.0).await?;
     let limit = u32::try_from(limit).unwrap_or(u32::MAX);
     // The head is read first, so it is never behind the page by more than what was written meanwhile.
     let head = app.within(app.desk.head()).await?.head;

@@ -16,7 +16,7 @@ use super::{json, shapes};
 use crate::admission::Ticket;
 use crate::app::App;
 use crate::body::{Details, Document};
-use crate::caller::{Acting, Reading};
+use crate::caller::Acting;
 use crate::input::{Id, Once, Parameters};
 use crate::problem::{Code, Problem};
 
@@ -42,9 +42,9 @@ type Answer = Result<Response, Problem>;
     ),
     responses((status = 200, description = "the orders", body = shapes::Orders)),
 )]
-pub(super) async fn list_orders(State(app): State<Arc<App>>, reading: Reading, parameters: Parameters) -> Answer {
+pub(super) async fn list_orders(State(app): State<Arc<App>>, acting: Acting, parameters: Parameters) -> Answer {
     let query = Query::parse("list", parameters.into_arguments(&["limit"]))?;
-    Ok(json(StatusCode::OK, &app.ask(&reading.0, heart::Query::Work(query)).await?))
+    Ok(json(StatusCode::OK, &app.ask(&acting.0, heart::Query::Work(query)).await?))
 }
 
 /// Issue an order
@@ -87,7 +87,7 @@ pub(super) async fn create_order(
 )]
 pub(super) async fn show_order(
     State(app): State<Arc<App>>,
-    reading: Reading,
+    acting: Acting,
     Id(id): Id,
     mut parameters: Parameters,
     ticket: Ticket,
@@ -100,9 +100,9 @@ pub(super) async fn show_order(
     let view = match (wait_after, timeout) {
         (Some(after), timeout) => {
             let timeout = Duration::from_secs(timeout.unwrap_or(WAIT_SECONDS));
-            wait(&app, &reading.0, query, &key, after, timeout, &ticket).await?
+            wait(&app, &acting.0, query, &key, after, timeout, &ticket).await?
         }
-        (None, None) => app.ask(&reading.0, query).await?,
+        (None, None) => app.ask(&acting.0, query).await?,
         (None, Some(_)) => return Err(Problem::new(Code::BadRequest, "`timeout_s` goes with `wait_after` only")),
     };
     Ok(json(StatusCode::OK, &view))

@@ -190,6 +190,46 @@ pub(crate) struct TrackRecord {
     budget: Amounts,
 }
 
+/// Whom a request comes from, and what server answers it
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Session {
+    #[schema(example = "human:ada")]
+    id: String,
+    established: Established,
+    mode: Mode,
+    access: Access,
+    #[schema(example = "desk")]
+    workspace: String,
+    /// Of the server
+    #[schema(example = "0.1.0")]
+    version: String,
+}
+
+/// How it is known who the caller is: by a sign-in link, by a key, or not at all
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Established {
+    SignIn,
+    ApiKey,
+    Claimed,
+}
+
+/// Whether requests need a key, or are believed
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Mode {
+    Keys,
+    Open,
+}
+
+/// Whether the server takes commands
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Access {
+    Full,
+    ReadOnly,
+}
+
 /// Where the journal ends
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Head {

@@ -88,15 +88,16 @@ async fn reloaded_keys_count_from_the_next_request_on() {
 async fn open_mode_believes_whoever_is_named() {
     let server = start_open().await;
     let nobody = server.post("/api/v1/orders", new_order()).send().await;
-    let detail = nobody.is_problem(400, "BAD_REQUEST");
+    let detail = nobody.is_problem(401, "UNAUTHENTICATED");
     assert!(detail.contains("`X-Bailiwick-Actor`"), "{detail}");
     let blank = server.post("/api/v1/orders", new_order()).header("x-bailiwick-actor", " ").send().await;
     blank.is_problem(400, "BAD_REQUEST");
     let created = server.post("/api/v1/orders", new_order()).header("x-bailiwick-actor", MANAGER).send().await;
     assert_eq!(created.json()["from"], MANAGER);
-    let listed = server.get("/api/v1/orders").send().await.json();
+    server.get("/api/v1/orders").send().await.is_problem(401, "UNAUTHENTICATED");
+    let listed = server.get("/api/v1/orders").header("x-bailiwick-actor", WORKER).send().await.json();
     assert_eq!(listed["orders"].as_array().unwrap().len(), 1);
-    let entries = server.get("/api/v1/journal/entries").send().await.json();
+    let entries = server.get("/api/v1/journal/entries").header("x-bailiwick-actor", WORKER).send().await.json();
     assert_eq!(entries["entries"][0]["payload"]["principal"]["established"], "claimed");
     server.stop().await;
 }

@@ -8,4 +8,5 @@ mod mcp;
 mod openapi;
 mod orders;
 mod running;
+mod sign_in;
 mod stop;

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::running::{MANAGER, WORKER, done, new_order, start};
 
 /// Every operation there is.
-const OPERATIONS: [&str; 18] = [
+const OPERATIONS: [&str; 20] = [
+    "delete /api/v1/session",
     "get /api/v1/agents/{agent}/track-record",
     "get /api/v1/events",
     "get /api/v1/journal/entries",
@@ -16,6 +17,7 @@ const OPERATIONS: [&str; 18] = [
     "get /api/v1/journal/head",
     "get /api/v1/orders",
     "get /api/v1/orders/{id}",
+    "get /api/v1/session",
     "get /healthz",
     "get /metrics",
     "get /readyz",
@@ -142,6 +144,7 @@ async fn answers_have_the_shapes_it_states() {
         check(&document, "Event", event);
     }
     check(&document, "TrackRecord", &get("/api/v1/agents/agent%3Aworker/track-record".into()).await.json());
+    check(&document, "Session", &get("/api/v1/session".into()).await.json());
     check(&document, "Head", &get("/api/v1/journal/head".into()).await.json());
     let entries = get("/api/v1/journal/entries".into()).await.json();
     check(&document, "Entries", &entries);
