@@ -2,6 +2,7 @@
 //! is missing first.
 
 mod cluster;
+mod dashboard;
 mod failure;
 mod layering;
 mod process;
@@ -20,9 +21,10 @@ use project::Project;
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  serve [ARGUMENTS]        set up, build, start the server; arguments go to `bailiwick serve`
+  serve [ARGUMENTS]        set up, build dashboard and server, start; arguments go to `bailiwick serve`
   test [--only NAME]…      set up, run every suite, or those whose names start with NAME
   test --list              the suites
+  web                      build the dashboard into web/dist
   setup                    bring everything that the suites need
   bench [ARGUMENTS]        run the benchmarks on a release build
 
@@ -48,6 +50,7 @@ fn obey(arguments: &[String]) -> Result<(), Failure> {
     match command.as_str() {
         "serve" => serve::serve(&Project::find()?, rest),
         "test" => test(rest),
+        "web" => dashboard::build(&Project::find()?),
         "setup" => setup::set_up_all(&Project::find()?),
         "bench" => serve::bench(&Project::find()?, rest),
         "help" | "--help" | "-h" => {

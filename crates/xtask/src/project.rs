@@ -14,7 +14,7 @@ pub(crate) struct Project {
     /// can use what an earlier one installed; an empty folder there is as good as none.
     pub(crate) cache: PathBuf,
     /// Cargo's build folder.
-    target: PathBuf,
+    pub(crate) target: PathBuf,
 }
 
 impl Project {
