@@ -1,0 +1,93 @@
+// The engine beside the page: checks one thing and says what it found. The page ends it when it has its answer.
+//
+// In:  {kind: "order", order} | {kind: "report", report, order}: JSON texts
+//      {kind: "journal", blob} | {kind: "journal", address}
+// Out: JSON texts, because the page reads JSON anyway:
+//      {kind: "progress", entries, bytes, total_bytes, seconds}
+//      {kind: "done", result} | {kind: "failed", code, message, entries, bytes, total_bytes, seconds}
+import init, * as engine from "./bailiwick.js";
+
+/** Milliseconds between two messages about progress. */
+const PAUSE = 100;
+
+self.onmessage = async ({ data: request }) => {
+  const progress = { entries: 0, bytes: 0, total_bytes: null, seconds: 0 };
+  try {
+    await init({ module_or_path: new URL("./bailiwick.wasm", import.meta.url) });
+    const result = await answer(request, progress);
+    say({ kind: "done", result });
+  } catch (error) {
+    say({ kind: "failed", code: error.code ?? "engine_failed", message: error.message, ...progress });
+  }
+};
+
+function answer(request, progress) {
+  switch (request.kind) {
+    case "order":
+      return engine.validateOrder(request.order);
+    case "report":
+      return engine.validateReport(request.report, request.order);
+    default:
+      return verify(request, progress);
+  }
+}
+
+/** Verifies a journal as it streams by, so that its length does not matter. */
+async function verify(request, progress) {
+  const reader = (await open(request, progress)).getReader();
+  const verifier = new engine.JournalVerifier();
+  const start = performance.now();
+  let told = start;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    verifier.push(value);
+    const now = performance.now();
+    progress.entries = Number(verifier.entries);
+    progress.seconds = (now - start) / 1000;
+    if (now - told >= PAUSE) {
+      told = now;
+      say({ kind: "progress", ...progress });
+    }
+  }
+  const report = verifier.finish();
+  return { ...report, ...progress };
+}
+
+/** The bytes of a journal, unpacked if it is packed; counts them as they come in. */
+async function open({ blob, address }, progress) {
+  let stream;
+  if (blob) {
+    progress.total_bytes = blob.size;
+    stream = blob.stream();
+  } else {
+    stream = (await fetched(address)).body;
+  }
+  const counted = new TransformStream({
+    transform(chunk, controller) {
+      progress.bytes += chunk.byteLength;
+      controller.enqueue(chunk);
+    },
+  });
+  stream = stream.pipeThrough(counted);
+  return (await isPacked(blob)) ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
+}
+
+async function isPacked(blob) {
+  if (!blob) return false;
+  const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
+  return first === 0x1f && second === 0x8b;
+}
+
+async function fetched(address) {
+  const response = await fetch(address, { credentials: "same-origin", cache: "no-store" });
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => ({}));
+  throw Object.assign(new Error(problem.detail ?? `the desk answered with HTTP status ${response.status}`), {
+    code: problem.code ?? "http_error",
+  });
+}
+
+function say(message) {
+  self.postMessage(JSON.stringify(message));
+}
