@@ -14,6 +14,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use bailiwick_core::json::Object;
+use bailiwick_core::principal::is_person;
 use bailiwick_desk::Desk;
 
 use crate::failure::{Failure, cause};
@@ -45,6 +46,8 @@ pub(crate) struct ServerSection {
     pub(crate) allowed_origins: Vec<String>,
     /// Who may read the journal while `work.restrict_reads` keeps orders to their parties
     pub(crate) auditors: Vec<String>,
+    /// Whom sign-in links are for
+    pub(crate) operator: Option<String>,
 }
 
 /// Where the configuration comes from.
@@ -165,8 +168,9 @@ fn server(node: &Node, folder: &Path) -> Result<ServerSection, Fault> {
             "allowed_hosts" => section.allowed_hosts = texts("server", key, value)?,
             "allowed_origins" => section.allowed_origins = texts("server", key, value)?,
             "auditors" => section.auditors = texts("server", key, value)?,
+            "operator" => section.operator = Some(person("server", key, value)?.to_owned()),
             _ => {
-                let accepted = ["host", "port", "keys", "allowed_hosts", "allowed_origins", "auditors"];
+                let accepted = ["host", "port", "keys", "allowed_hosts", "allowed_origins", "auditors", "operator"];
                 return Err(unknown("server", key, &accepted));
             }
         }
@@ -208,6 +212,13 @@ fn text<'a>(section: &str, key: &Key, node: &'a Node) -> Result<&'a str, Fault> 
     match &node.data {
         Data::Text(text) if !text.trim().is_empty() => Ok(text),
         _ => Err(wrong(section, key, node, "a text that is not blank")),
+    }
+}
+
+fn person<'a>(section: &str, key: &Key, node: &'a Node) -> Result<&'a str, Fault> {
+    match text(section, key, node)? {
+        person if is_person(person) => Ok(person),
+        _ => Err(wrong(section, key, node, "a person: `human:` and a name")),
     }
 }
 
@@ -263,7 +274,7 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let text = "work:\n  allow_self_review: true\n  restrict_reads: false\nserver:\n  host: 0.0.0.0\n  port: 9000\n  \
-                    keys: keys.json\n  allowed_hosts: [desk.example]\n  allowed_origins:\n    - https://desk.example\n  auditors: [human:ada]\n\
+                    keys: keys.json\n  allowed_hosts: [desk.example]\n  allowed_origins:\n    - https://desk.example\n  auditors: [human:ada]\n  operator: human:ada\n\
                     storage:\n  path: desk.db\n";
         let configuration = parse(text).unwrap();
         let work = Object::new().with("allow_self_review", true).with("restrict_reads", false);
@@ -274,6 +285,7 @@ mod tests {
         assert_eq!(configuration.server.allowed_hosts, ["desk.example"]);
         assert_eq!(configuration.server.allowed_origins, ["https://desk.example"]);
         assert_eq!(configuration.server.auditors, ["human:ada"]);
+        assert_eq!(configuration.server.operator.as_deref(), Some("human:ada"));
         assert_eq!(configuration.storage_path.as_deref(), Some("/etc/desk/desk.db"));
     }
 
@@ -291,6 +303,8 @@ mod tests {
         check_fault("work:\n  self_review: true\n", 2, &format!("unknown key `work.self_review`; {accepted}"));
         check_fault("work:\n  restrict_reads: yes\n", 2, "`work.restrict_reads` is `yes`, must be `true` or `false`");
         check_fault("server:\n  port: 70000\n", 2, "`server.port` is `70000`, must be a whole number from 0 to 65535");
+        let wrong = "`server.operator` is `ada`, must be a person: `human:` and a name";
+        check_fault("server:\n  operator: ada\n", 2, wrong);
         check_fault("server: on\n", 1, "`server` is a text, must be a mapping");
         check_fault("- work\n", 1, "the file is a list, must be a mapping of sections");
         check_fault(

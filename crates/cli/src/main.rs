@@ -23,6 +23,7 @@ mod output;
 mod place;
 mod schema;
 mod serve;
+mod sign_in;
 mod signals;
 mod starter;
 mod text;
@@ -61,6 +62,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Serve(serve::Arguments),
+    SignIn(sign_in::Arguments),
     Mcp(mcp::Arguments),
     Order(order::Arguments),
     Validate(validate::Arguments),
@@ -106,6 +108,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<Answer, Failure> {
     match command {
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::SignIn(arguments) => sign_in::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Order(arguments) => order::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),

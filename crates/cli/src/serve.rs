@@ -16,6 +16,7 @@ use crate::failure::{Answer, Failure, cause};
 use crate::logging::{self, LogForm};
 use crate::output::{Mark, Output, Style};
 use crate::place::StoreArguments;
+use crate::sign_in;
 use crate::signals::{self, Reload};
 
 const EXAMPLES: &str = "\
@@ -50,6 +51,9 @@ pub(crate) struct Arguments {
     /// Believe everybody; on loopback only
     #[arg(long, conflicts_with = "keys")]
     open: bool,
+    /// Whom the sign-in link is for that is printed at the start [default: human:operator]
+    #[arg(long, value_name = "PERSON")]
+    operator: Option<String>,
     /// Which tools to offer: names separated by commas, or `all`
     #[arg(long, value_name = "NAMES", default_value = "work")]
     toolsets: Toolsets,
@@ -59,7 +63,7 @@ pub(crate) struct Arguments {
     /// How log lines look
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     log: LogForm,
-    /// Print {"address", "mode", "store"} on one line instead of words
+    /// Print {"address", "mode", "store", "sign_in"} on one line instead of words
     #[arg(long)]
     json: bool,
 }
@@ -77,6 +81,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let host = arguments.host.clone().or_else(|| section.host.clone());
     let host = host.unwrap_or_else(|| "127.0.0.1".to_owned());
     let keys = keys(arguments, &section, &host)?;
+    let operator = arguments.operator.clone().or_else(|| section.operator.clone());
+    let operator = operator.unwrap_or_else(|| sign_in::OPERATOR.to_owned());
     let options = options(arguments, &section, host, keys.as_ref());
     place.warn_of_orders_to_import();
     warn_of_unread_configuration(arguments);
@@ -88,7 +94,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             configuration.adopt(&desk).await?;
         }
         let server = Server::bind(desk.clone(), options).await.map_err(Failure::unable)?;
-        announce(&format!("http://{}", server.address()), &desk, keys.as_ref(), arguments)?;
+        let address = sign_in::reachable(&server.address().ip().to_string(), server.address().port());
+        let link = sign_in::link(&desk, &operator, &address).await?;
+        announce(&address, &link, &desk, keys.as_ref(), arguments)?;
         let file = arguments.store.configuration.file().zip(configuration);
         tokio::spawn(reload_when_told(reload, desk.clone(), file, keys));
         let ran = server.run(shutdown).await.map_err(Failure::unable);
@@ -160,7 +168,7 @@ fn warn_of_unread_configuration(arguments: &Arguments) {
 }
 
 /// Says where the server is and how to reach it.
-fn announce(address: &str, desk: &Desk, keys: Option<&Keys>, arguments: &Arguments) -> Result<(), Failure> {
+fn announce(address: &str, link: &str, desk: &Desk, keys: Option<&Keys>, arguments: &Arguments) -> Result<(), Failure> {
     if keys.is_none() {
         warn_of_open_mode();
     }
@@ -168,11 +176,14 @@ fn announce(address: &str, desk: &Desk, keys: Option<&Keys>, arguments: &Argumen
     if arguments.json {
         let mode = if keys.is_some() { "keys" } else { "open" };
         let ready = Object::new().with("address", address).with("mode", mode).with("store", desk.describe());
+        let ready = ready.with("sign_in", link);
         output.json_line(&Value::Object(ready))?;
     } else {
         let header = if keys.is_some() { " --header \"Authorization: Bearer <key>\"" } else { "" };
         let strong = output.style().strong(address);
         output.line(format!("Bailiwick serves {strong} from {}", desk.describe()))?;
+        output.line(format!("  sign in      {link}"))?;
+        output.line("               once, within 15 minutes; `bailiwick sign-in` prints another")?;
         output.line(format!("  Claude Code  claude mcp add --transport http bailiwick {address}/mcp{header}"))?;
         output.line(format!("  other agents MCP over streamable HTTP at {address}/mcp"))?;
         output.line(format!("  REST         {address}/api/v1/docs"))?;

@@ -108,7 +108,7 @@ fn keys_let_people_in() {
 fn open_mode_is_loud() {
     let place = Place::new();
     let server = Server::start(&place, "serve --port 0 --store desk.db --json");
-    assert_eq!(server.request("GET", "/api/v1/orders", None, "").0, 200);
+    assert_eq!(server.request("GET", "/api/v1/orders", None, "").0, 401);
     assert!(server.stop().contains("OPEN MODE"));
 }
 
@@ -128,6 +128,46 @@ fn the_first_line_is_json_if_asked() {
     let ready: Value = serde_json::from_str(&line).unwrap();
     assert!(ready["address"].as_str().unwrap().starts_with("http://127.0.0.1:"));
     assert_eq!(ready["mode"], json!("open"));
+    let link = format!("{}/sign-in?token=", ready["address"].as_str().unwrap());
+    assert!(ready["sign_in"].as_str().unwrap().starts_with(&link), "{ready}");
+}
+
+#[test]
+fn a_printed_link_signs_in_once_and_another_can_be_had() {
+    let place = Place::new();
+    place.write("keys.json", r#"{"keys": {"key-of-manager": "agent:manager"}}"#);
+    let server = Server::start(&place, "serve --port 0 --keys keys.json --store desk.db");
+    let base = format!("http://{}", server.address);
+    for person in ["human:operator", "human:ada"] {
+        let run = place.say(&format!("sign-in --as {person} --store desk.db --address {base} --json")).expect(0);
+        let link = run.json()["sign_in"].as_str().unwrap().to_owned();
+        let path = link.strip_prefix(&base).unwrap();
+        assert_eq!(server.request("GET", path, None, "").0, 303);
+        assert_eq!(server.request("GET", path, None, "").0, 403);
+    }
+    let plain = place.say("sign-in --store desk.db").expect(0);
+    assert!(plain.stdout.starts_with("http://127.0.0.1:8787/sign-in?token="), "{}", plain.stdout);
+    let token = plain.stdout.lines().next().unwrap().rsplit_once('=').unwrap().1.to_owned();
+    let log = server.stop();
+    assert!(!log.contains(&token) && !log.contains("token="), "{log}");
+    place.say("journal verify --store desk.db").expect(0);
+}
+
+#[test]
+fn links_are_for_persons_and_for_desks_that_are_there() {
+    let place = Place::new();
+    let missing = place.say("sign-in --store desk.db").expect(2);
+    assert!(missing.stderr.contains("there is no store at `desk.db`"), "{}", missing.stderr);
+    place.write_json("order.json", &order("wo_1"));
+    place.say("order create order.json --as agent:manager --store desk.db").expect(0);
+    for (line, message) in [
+        ("sign-in --store desk.db --as agent:ada", "`agent:ada` is no person; accepted: `human:` and a name"),
+        ("sign-in --store desk.db --address desk.example.com", "`--address` is `desk.example.com`, must be `http://`"),
+        ("serve --port 0 --store desk.db --operator ada", "`ada` is no person"),
+    ] {
+        let run = place.say(line).expect(2);
+        assert!(run.stderr.contains(message), "{line}: {}", run.stderr);
+    }
 }
 
 #[test]
