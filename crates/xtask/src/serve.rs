@@ -3,12 +3,17 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::dashboard;
 use crate::failure::Failure;
 use crate::process::run;
 use crate::project::Project;
 
-/// Builds the program and becomes `bailiwick serve` with `arguments`.
+/// Builds the dashboard and the program, and becomes `bailiwick serve` with `arguments`. Where the dashboard cannot be built,
+/// the server is of use without it.
 pub(crate) fn serve(project: &Project, arguments: &[String]) -> Result<(), Failure> {
+    if let Err(failure) = dashboard::build(project) {
+        println!("xtask: {failure}\nxtask: serving without the dashboard");
+    }
     let binary = build(project)?;
     let mut command = Command::new(binary);
     command.arg("serve").args(arguments);

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::cluster::Cluster;
+use crate::dashboard;
 use crate::failure::Failure;
 use crate::layering;
 use crate::process::{run, run_counting};
@@ -41,7 +42,7 @@ impl Suite {
 const SUITES: &[Suite] = &[
     Suite::new("fmt", "the code is formatted", Run::fmt),
     Suite::new("layering", "crate arrows, vocabulary, file lengths", Run::layering),
-    Suite::new("clippy", "no lint fires", Run::clippy),
+    Suite::new("clippy", "no lint fires", Run::clippy).needs(&[Tool::Targets]),
     Suite::new("no_std", "the rules build without std", Run::no_std).needs(&[Tool::Targets]),
     Suite::new("doc", "the documentation builds without a warning", Run::doc),
     Suite::new("deny", "licences, bans and sources", Run::deny).needs(&[Tool::CargoDeny]),
@@ -55,6 +56,15 @@ const SUITES: &[Suite] = &[
         .needs(&[Tool::PythonClient]),
     Suite::new("mcp-conformance", "the public MCP suite, both revisions", Run::mcp_conformance)
         .needs(&[Tool::NodeClients]),
+    Suite::new("browser", "people and agents at the dashboard, in a real browser", Run::browser).needs(&[
+        Tool::Targets,
+        Tool::WasmBindgen,
+        Tool::Trunk,
+        Tool::Binaryen,
+        Tool::NodeClients,
+        Tool::BrowserTests,
+        Tool::Chromium,
+    ]),
 ];
 
 /// Prints the suites' names.
@@ -206,8 +216,12 @@ impl Run {
         layering::check(&self.project)
     }
 
+    /// What runs in browsers is looked at as browsers get it, too: parts of it exist for that target only.
     fn clippy(&mut self) -> Result<(), Failure> {
-        run(&mut self.project.cargo("clippy --workspace --all-targets --locked -- -D warnings"))
+        run(&mut self.project.cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
+        let for_browsers = "clippy --package bailiwick-wasm --package bailiwick-web --all-features --locked \
+                            --target wasm32-unknown-unknown -- -D warnings";
+        run(&mut self.project.cargo(for_browsers))
     }
 
     fn no_std(&mut self) -> Result<(), Failure> {
@@ -267,5 +281,16 @@ impl Run {
 
     fn mcp_conformance(&mut self) -> Result<(), Failure> {
         self.client(setup::node(&self.project), "conformance.mjs")
+    }
+    /// The program finds the dashboard in `web/dist`, so that is built first. Screenshots of every page go into the build folder.
+    fn browser(&mut self) -> Result<(), Failure> {
+        dashboard::build(&self.project)?;
+        let chromium = setup::chromium().ok_or_else(|| Failure::new("Chromium is not here"))?;
+        let mut command = Command::new(setup::node(&self.project));
+        command.arg("run.mjs").current_dir(self.project.root.join("web/tests"));
+        command.env("BAILIWICK_BIN", self.binary()?).env("BAILIWICK_CHROMIUM", chromium);
+        command.env("BAILIWICK_DASHBOARD", dashboard::folder(&self.project));
+        command.env("BAILIWICK_SCREENSHOTS", self.project.target.join("screenshots"));
+        run_counting(&mut command, &mut self.tally)
     }
 }
