@@ -13,7 +13,7 @@ const PAUSE = 100;
 self.onmessage = async ({ data: request }) => {
   const progress = { entries: 0, bytes: 0, total_bytes: null, seconds: 0 };
   try {
-    await init({ module_or_path: new URL("./bailiwick.wasm", import.meta.url) });
+    await init();
     const result = await answer(request, progress);
     say({ kind: "done", result });
   } catch (error) {
