@@ -13,6 +13,7 @@ mod api;
 mod app;
 mod clock;
 mod desk;
+mod document;
 mod engine;
 mod gate;
 mod inbox;

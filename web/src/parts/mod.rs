@@ -2,12 +2,18 @@
 
 mod command;
 mod fault;
+mod filters;
 mod json;
 mod logo;
+mod more;
 mod state;
+mod unit;
 
 pub(crate) use command::{Command, Copy};
 pub(crate) use fault::{Empty, Fault};
+pub(crate) use filters::Filters;
 pub(crate) use json::Json;
 pub(crate) use logo::Logo;
+pub(crate) use more::More;
 pub(crate) use state::{StateBadge, state_words};
+pub(crate) use unit::unit_words;
