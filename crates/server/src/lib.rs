@@ -28,6 +28,7 @@ mod admission;
 mod app;
 mod body;
 mod caller;
+mod dashboard;
 mod docs;
 mod error;
 mod health;
