@@ -3,6 +3,7 @@
 mod command;
 mod fault;
 mod filters;
+mod focus;
 mod json;
 mod logo;
 mod more;
@@ -12,6 +13,7 @@ mod unit;
 pub(crate) use command::{Command, Copy};
 pub(crate) use fault::{Empty, Fault};
 pub(crate) use filters::Filters;
+pub(crate) use focus::focus;
 pub(crate) use json::Json;
 pub(crate) use logo::Logo;
 pub(crate) use more::More;
