@@ -18,6 +18,7 @@ mod entropy;
 mod export;
 mod failure;
 mod load;
+mod renewal;
 mod sign_in;
 mod tail;
 mod timer;

@@ -97,8 +97,9 @@ pub trait Snapshot: Send {
     /// The receipt of an earlier command.
     async fn receipt(&mut self, workspace: &str, key: &ReceiptKey) -> Result<Option<Receipt>, StoreError>;
 
-    /// The index entries of a document as (name, value, sort), in no order: for checks.
-    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, String, String)>, StoreError>;
+    /// The index entries of a document as (name, value, sort), in no order, the values as [`crate::found_by`] gives them:
+    /// for checks.
+    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, Vec<u8>, String)>, StoreError>;
 
     /// Every document of a workspace after a key, in the order of (kind, id): for checks and exports.
     async fn all_documents(
@@ -124,6 +125,10 @@ pub trait Transaction: Snapshot {
     /// index or journal 64 bytes, a document or entry id 2,048, a sort 256; a value may be of any length);
     /// [`StoreError::Damaged`] for an entry whose hash is not that of its bytes.
     async fn write(&mut self, workspace: &str, commit: &Commit) -> Result<(), StoreError>;
+
+    /// Has older Bailiwicks refuse to write to this database from the commit on: they would write documents of an
+    /// earlier form.
+    async fn refuse_older_writers(&mut self) -> Result<(), StoreError>;
 
     /// Makes all writes durable and visible, and releases the lock.
     ///

@@ -321,11 +321,11 @@ impl<L: Link> Snapshot for Session<L> {
         Ok(Some(Receipt { command: command.into_hash()?, reply: reply.into_bytes()?, at }))
     }
 
-    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, String, String)>, StoreError> {
+    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, Vec<u8>, String)>, StoreError> {
         let values = vec![Value::text(workspace), Value::name(&key.kind), Value::text(&key.id)];
         let entry = |row: Row| {
             let [name, value, sort] = row.columns()?;
-            Ok((name.into_text()?, value.into_text()?, sort.into_text()?))
+            Ok((name.into_text()?, value.into_bytes()?, sort.into_text()?))
         };
         self.fetch(sql::INDEX_OF, values).await?.into_iter().map(entry).collect()
     }
@@ -372,6 +372,11 @@ impl<L: Link> Transaction for Session<L> {
             Some(error) => Err(error),
             None => Err(self.conflict(workspace, &heads).await),
         }
+    }
+
+    async fn refuse_older_writers(&mut self) -> Result<(), StoreError> {
+        let writer = Value::number(WRITER).unwrap_or(Value::Null);
+        self.fetch(sql::RAISE_LEAST_WRITER, vec![writer]).await.map(|_| ())
     }
 
     async fn commit(self: Box<Self>) -> Result<(), StoreError> {

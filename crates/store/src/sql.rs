@@ -119,6 +119,10 @@ pub(crate) const OPEN_JOURNAL: &str = "
 /// The format of the tables, and the least writer.
 pub(crate) const FORMAT: &str = "SELECT format, least_writer FROM bailiwick";
 
+/// $1 the least writer from now on.
+pub(crate) const RAISE_LEAST_WRITER: &str = "
+    UPDATE bailiwick SET least_writer = $1 WHERE singleton = 1 AND least_writer < $1";
+
 /// Gives up what a failed command wrote; the transaction goes on.
 pub(crate) const UNDO: &str = "ROLLBACK TO SAVEPOINT command";
 
@@ -335,7 +339,15 @@ mod tests {
             INDEX_OF,
             NEIGHBOURS,
         ];
-        let writes = [JOURNALS, OPEN_WORKSPACE, OPEN_JOURNAL, sqlite::BEGIN_WRITE, sqlite::WRITE, sqlite::WRITE_MORE];
+        let writes = [
+            JOURNALS,
+            OPEN_WORKSPACE,
+            OPEN_JOURNAL,
+            RAISE_LEAST_WRITER,
+            sqlite::BEGIN_WRITE,
+            sqlite::WRITE,
+            sqlite::WRITE_MORE,
+        ];
         for text in reads.into_iter().chain(writes) {
             for step in plans(text).await {
                 // The rows given and the table of one row may be walked through.

@@ -4,14 +4,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::arguments::{Arguments, bad_request};
 use super::decide::not_found;
 use super::record::{OrderRecord, index};
 use super::track_record::TrackRecord;
 use super::{State, quoted, reply, text};
+use crate::arguments::{Arguments, bad_request};
 use crate::heart::configuration::Reads;
 use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
-use crate::json::{Number, Object, Value};
+use crate::json::{Object, Value};
 
 /// A question that changes nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,17 @@ pub enum Query {
         /// The agent
         agent: String,
     },
+    /// What every agent has done so far, by name
+    Agents(Agents),
+}
+
+/// Which agents to list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Agents {
+    /// After this one: `next_cursor` of an earlier answer
+    pub cursor: Option<String>,
+    /// How many at most
+    pub limit: Option<u32>,
 }
 
 /// Which orders to list.
@@ -49,11 +60,11 @@ pub struct List {
     pub limit: Option<u32>,
 }
 
-/// How many orders one answer lists at most, and when nothing is said.
+/// How many orders or agents one answer lists at most, and when nothing is said.
 pub const MOST_LISTED: u32 = 1_000;
 
 impl Query {
-    /// Reads a request: the query's short name (`get`, `list`, `track_record`) and its arguments as `spec §14.2`
+    /// Reads a request: the query's short name (`get`, `list`, `track_record`, `agents`) and its arguments as `spec §14.2`
     /// names them.
     ///
     /// # Errors
@@ -71,8 +82,11 @@ impl Query {
                 parent_id: arguments.string("parent_id")?,
                 continues: arguments.string("continues")?,
                 cursor: arguments.string("cursor")?,
-                limit: arguments.number("limit")?.map(limit).transpose()?,
+                limit: arguments.limit(MOST_LISTED)?,
             }),
+            "agents" => {
+                Self::Agents(Agents { cursor: arguments.string("cursor")?, limit: arguments.limit(MOST_LISTED)? })
+            }
             _ => return Err(bad_request(format!("unknown query {}", quoted(name)))),
         };
         arguments.finish()?;
@@ -85,16 +99,6 @@ fn state(name: &str) -> Result<State, Refusal> {
         let states: Vec<String> = State::ALL.iter().map(|state| format!("`{}`", state.as_str())).collect();
         bad_request(format!("unknown state {}; accepted: {}", quoted(name), states.join(", ")))
     })
-}
-
-fn limit(number: Number) -> Result<u32, Refusal> {
-    match number.to_u64().and_then(|limit| u32::try_from(limit).ok()) {
-        Some(limit @ 1..=MOST_LISTED) => Ok(limit),
-        _ => Err(bad_request(format!(
-            "`limit` is {}, must be a whole number from 1 to {MOST_LISTED}",
-            super::shown(number)
-        ))),
-    }
 }
 
 /// Answers a query.
@@ -112,6 +116,7 @@ pub(crate) fn answer(
             let track = view.document(agent)?.unwrap_or_else(|| TrackRecord::empty(agent));
             Ok(Ok(track.to_reply().into()))
         }
+        Query::Agents(agents) => list_agents(view, agents),
     }
 }
 
@@ -165,4 +170,23 @@ fn find(view: &View, list: &List, reader: Option<&str>) -> Result<Result<Value, 
     let next = next.map(|last| format!("{}/{}", text(&last.order, "created_at"), last.order_id()));
     let orders: Value = found.iter().map(|record| Value::from(reply::summary(record))).collect();
     Ok(Ok(Object::new().with("orders", orders).with_some("next_cursor", next).into()))
+}
+
+fn list_agents(view: &View, agents: &Agents) -> Result<Result<Value, Refusal>, ViewError> {
+    let limit = agents.limit.unwrap_or(MOST_LISTED);
+    let mut found: Vec<TrackRecord> = view.select(&Select {
+        kind: TrackRecord::KIND,
+        scope: Scope::Workspace,
+        index: TrackRecord::ALL,
+        value: String::new(),
+        also: Vec::new(),
+        after: agents.cursor.as_ref().map(|agent| (String::new(), agent.clone())),
+        limit: limit.saturating_add(1),
+    })?;
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = found.len() > most;
+    found.truncate(most);
+    let next = found.last().filter(|_| more).map(|last| last.agent.clone());
+    let records: Value = found.iter().map(|track| Value::from(track.to_reply())).collect();
+    Ok(Ok(Object::new().with("agents", records).with_some("next_cursor", next).into()))
 }
