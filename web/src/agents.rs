@@ -1,7 +1,7 @@
 //! The agents: what each has done so far, and how to connect one.
 
 use bailiwick_core::json::Value;
-use bailiwick_core::work::{UNITS, shown};
+use bailiwick_core::work::UNITS;
 use leptos::prelude::*;
 
 use crate::api::segment;
@@ -9,7 +9,7 @@ use crate::desk::Desk;
 use crate::document::{count, items, text};
 use crate::load::{List, Load};
 use crate::page::Heading;
-use crate::parts::{Command, Fault, More};
+use crate::parts::{Command, Fault, More, amount_words, unit_words};
 use crate::when::When;
 
 /// How many agents come at a time.
@@ -171,11 +171,11 @@ fn amounts(agent: &Value) -> Vec<(&'static str, String)> {
         let text = match (spent, budget) {
             (None, None) => return None,
             (spent, Some(budget)) => {
-                format!("{} spent of {}", spent.map_or_else(|| "0".into(), shown), shown(budget))
+                format!("{} spent of {}", spent.map_or_else(|| "0".into(), amount_words), amount_words(budget))
             }
-            (Some(spent), None) => format!("{} spent, without a limit", shown(spent)),
+            (Some(spent), None) => format!("{} spent, without a limit", amount_words(spent)),
         };
-        Some((crate::parts::unit_words(unit), text))
+        Some((unit_words(unit), text))
     };
     UNITS.into_iter().filter_map(of).collect()
 }

@@ -229,7 +229,7 @@ fn Issue(writing: Writing, tab: RwSignal<Tab>) -> impl IntoView {
                 </button>
                 {move || busy.get().then(|| view! { <span class="quiet">"Sending…"</span> })}
             </div>
-            {(!desk.may_act()).then(|| view! {
+            {move || (!desk.may_act()).then(|| view! {
                 <p class="note warn">"You are signed in for reading only, so the desk will refuse."</p>
             })}
         </section>

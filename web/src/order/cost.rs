@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bailiwick_core::json::{Number, Value};
-use bailiwick_core::work::{SubOrder, Totals, UNITS, Unit, held_by_sub_orders, shown as number};
+use bailiwick_core::work::{SubOrder, Totals, UNITS, Unit, held_by_sub_orders};
 use leptos::prelude::*;
 
 use super::Shown;
-use crate::parts::unit_words;
+use crate::parts::{amount_words, unit_words};
 
 /// What was used of one unit.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,10 +54,10 @@ impl Bar {
 
     /// The bar in words.
     fn words(&self) -> String {
-        let used = self.own.map_or_else(|| "nothing reported".into(), |own| format!("{} used", number(own)));
-        let held = self.held.map_or_else(String::new, |held| format!(", {} held by sub-orders", number(held)));
+        let used = self.own.map_or_else(|| "nothing reported".into(), |own| format!("{} used", amount_words(own)));
+        let held = self.held.map_or_else(String::new, |held| format!(", {} held by sub-orders", amount_words(held)));
         match self.limit {
-            Some(limit) => format!("{used}{held}, of {}", number(limit)),
+            Some(limit) => format!("{used}{held}, of {}", amount_words(limit)),
             None => format!("{used}{held}, no limit"),
         }
     }
@@ -107,7 +107,7 @@ pub(super) fn Cost(shown: Shown) -> impl IntoView {
 fn BarRow(bar: Bar) -> impl IntoView {
     let Lengths { own, held, limit } = bar.lengths();
     let excess = bar.excess().map(|excess| {
-        let excess = number(Number::Float((excess * 1e9).round() / 1e9));
+        let excess = amount_words(Number::Float((excess * 1e9).round() / 1e9));
         view! { <span class="badge bad">{format!("{excess} over the limit")}</span> }
     });
     let percent = |length: f64| format!("{length:.2}%");
@@ -121,7 +121,7 @@ fn BarRow(bar: Bar) -> impl IntoView {
             <svg aria-hidden="true" preserveAspectRatio="none">
                 <rect class=own_class x="0" y="0" width=percent(own) height="100%"/>
                 <rect class="held" x=percent(own) y="0" width=percent(held) height="100%"/>
-                {bar.limit.is_some().then(|| view! {
+                {(bar.limit.is_some() && limit < 99.5).then(|| view! {
                     <line class="limit" x1=percent(limit) x2=percent(limit) y1="0" y2="100%"/>
                 })}
             </svg>

@@ -89,7 +89,7 @@ fn Standing(shown: Shown, rights: Memo<Option<Rights>>) -> impl IntoView {
             None => {
                 view! { <p>"This order is finished: "{state_words(state).to_lowercase()}"."{read_only}</p> }.into_any()
             }
-            Some((words, who)) => view! { <p>{words}", "<span class="id">{who}</span>"."{read_only}</p> }.into_any(),
+            Some((who, words)) => view! { <p><span class="id">{who}</span>" "{words}"."{read_only}</p> }.into_any(),
         })
     }
 }

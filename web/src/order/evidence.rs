@@ -1,7 +1,5 @@
 //! Criteria with what proves them, side by side.
 
-use std::sync::Arc;
-
 use bailiwick_core::json::Value;
 use leptos::prelude::*;
 
@@ -65,20 +63,22 @@ pub(super) fn proofs(order: &Value, report: Option<&Value>) -> Vec<Proof> {
 pub(super) fn Criteria(shown: Shown) -> impl IntoView {
     let proofs =
         Memo::new(move |_| shown.order.with(|order| shown.report.with(|report| proofs(order, report.as_deref()))));
-    let report = shown.report;
+    // Whether a gap is a fault depends on what the report claims.
+    let status = Memo::new(move |_| {
+        shown.report.with(|report| report.as_deref().map(|report| text(report, "status").to_string()))
+    });
     view! {
         <section class="card" aria-labelledby="criteria">
             <h2 id="criteria">"Criteria and evidence"</h2>
             <ul class="proofs">
-                {move || proofs.get().into_iter().map(|proof| view! { <ProofRow proof report/> }).collect_view()}
+                {move || proofs.get().into_iter().map(|proof| view! { <ProofRow proof status=status.get()/> }).collect_view()}
             </ul>
         </section>
     }
 }
 
 #[component]
-fn ProofRow(proof: Proof, report: Memo<Option<Arc<Value>>>) -> impl IntoView {
-    let status = report.with(|report| report.as_deref().map(|report| text(report, "status").to_string()));
+fn ProofRow(proof: Proof, status: Option<String>) -> impl IntoView {
     let known = !proof.wanted.is_empty();
     let note = match (proof.strength(), status.as_deref()) {
         (Strength::Missing, None) => Some(("quiet", "No report yet")),

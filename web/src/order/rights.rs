@@ -32,17 +32,17 @@ impl Rights {
     }
 }
 
-/// Who has to do the next step: in words, with their id. `None` where nothing is left to do.
-pub(super) fn next_step(order: &Value, state: State) -> Option<(&'static str, String)> {
-    let (words, member) = match state {
-        State::Offered => ("Waits for its worker to accept or decline", "to"),
-        State::Accepted => ("Waits for its worker to start", "to"),
-        State::Working => ("Its worker is at work", "to"),
-        State::Blocked => ("Waits for an answer from its manager", "from"),
-        State::Submitted => ("Waits for a review by its manager", "from"),
+/// Who has to do the next step: their id, and how the sentence goes on. `None` where nothing is left to do.
+pub(super) fn next_step(order: &Value, state: State) -> Option<(String, &'static str)> {
+    let (member, words) = match state {
+        State::Offered => ("to", "can accept or decline it"),
+        State::Accepted => ("to", "has accepted it and can start"),
+        State::Working => ("to", "is at work"),
+        State::Blocked => ("from", "has a question to answer"),
+        State::Submitted => ("from", "has a report to review"),
         State::Approved | State::Declined | State::Expired | State::Cancelled => return None,
     };
-    Some((words, text(order, member).into()))
+    Some((text(order, member).into(), words))
 }
 
 #[cfg(test)]

@@ -76,10 +76,18 @@ fn action_words(event: &Value) -> String {
         "expire" => "ended it: expired",
         other => other,
     };
+    if is_report(event) {
+        return format!("{words}, {}", text(event, "note"));
+    }
     match event.get("percent").and_then(Value::as_number) {
         Some(percent) => format!("{words}, {} %", number(*percent)),
         None => words.into(),
     }
+}
+
+/// Whether it is a report, whose note is only the number of the attempt.
+fn is_report(event: &Value) -> bool {
+    text(event, "action").starts_with("report_")
 }
 
 /// The events of an order, oldest first.
@@ -132,8 +140,8 @@ fn EventRow(event: Value, sources: Memo<BTreeMap<u64, Source>>) -> impl IntoView
     };
     view! {
         <li class="event">
-            <p><span class="id">{if by_desk { "The desk".into() } else { actor }}</span>" "{action_words(&event)}</p>
-            {(!note.is_empty()).then(|| view! { <p class="prose said">{note}</p> })}
+            <p><span class:id=!by_desk>{if by_desk { "The desk".into() } else { actor }}</span>" "{action_words(&event)}</p>
+            {(!note.is_empty() && !is_report(&event)).then(|| view! { <p class="prose said">{note}</p> })}
             {event.get("effects").is_some().then(|| view! {
                 <p class="said">
                     {if effects.is_empty() { "No effect was approved".into() } else { format!("Approved to run: {}", effects.join(", ")) }}
@@ -169,8 +177,10 @@ mod tests {
     }
 
     #[test]
-    fn percent_is_part_of_the_sentence() {
+    fn details_are_part_of_the_sentence() {
         let event = parse(br#"{"action":"progress","percent":40}"#, &Limits::DOCUMENT).unwrap();
         assert_eq!(action_words(&event), "noted progress, 40 %");
+        let event = parse(br#"{"action":"report_done","note":"attempt 2"}"#, &Limits::DOCUMENT).unwrap();
+        assert_eq!(action_words(&event), "reported: done, attempt 2");
     }
 }

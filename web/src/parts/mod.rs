@@ -18,4 +18,4 @@ pub(crate) use json::Json;
 pub(crate) use logo::Logo;
 pub(crate) use more::More;
 pub(crate) use state::{StateBadge, state_words};
-pub(crate) use unit::unit_words;
+pub(crate) use unit::{amount_words, unit_words};
