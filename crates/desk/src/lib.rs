@@ -25,6 +25,7 @@ mod timer;
 mod verify;
 mod writer;
 
+pub use bailiwick_store::StoredEntry;
 pub use desk::{Desk, Options};
 pub use entropy::{Entropy, OsEntropy};
 pub use export::ExportPart;

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::admission::Admission;
 use crate::metrics::Metrics;
 use crate::origin::Origins;
+use crate::presence::Presence;
 use crate::problem::{Code, Problem};
 use crate::session::Cookie;
 use crate::watch::RequestIds;
@@ -29,6 +30,7 @@ pub(crate) struct App {
     pub(crate) cookie: Cookie,
     pub(crate) admission: Admission,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) presence: Presence,
     pub(crate) request_ids: RequestIds,
     /// Whether the numbers of `/metrics` are for whoever has a key only
     pub(crate) exposure: Exposure,

@@ -38,6 +38,7 @@ mod mcp;
 mod metrics;
 mod options;
 mod origin;
+mod presence;
 mod problem;
 mod rest;
 mod router;

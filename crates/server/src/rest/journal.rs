@@ -7,9 +7,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use bailiwick_core::hash::{Hash, hex};
 use bailiwick_core::journal::Entry;
-use bailiwick_core::journal::Head;
 use bailiwick_core::journal::export::write_entry_line;
-use bailiwick_core::json::{Limits, Object, Value, parse};
+use bailiwick_core::json::{Object, Value};
 use bailiwick_core::time;
 use bailiwick_desk::{Desk, DeskError, StoredEntry};
 
@@ -26,9 +25,6 @@ const MOST_PAGE: u64 = 1000;
 /// How many entries are looked through at a time for those that match, and at most for one answer.
 const SCAN: u64 = 256;
 const MOST_SCANNED: u64 = 4096;
-/// Entries that one request looks at for those that its filters take, and how many at a time.
-const MOST_LOOKED_AT: u64 = 5_000;
-const CHUNK: u32 = 500;
 
 /// Show where the journal ends
 ///
@@ -57,20 +53,20 @@ pub(super) async fn show_head(
 
 /// List journal entries
 ///
-/// Each exactly as it was hashed, with its hash. In order, after `after`; or with `before` newest first, only those that
-/// match every filter given. That way an answer looks through 4,096 entries at most: it may have fewer than `limit`, or
-/// none, and still say where to go on. A `before` beyond the end begins at the end.
+/// Those that match every filter given, each exactly as it was hashed, with its hash. In order, after `after`; or with
+/// `before` newest first, and a `before` beyond the end begins at the end. An answer looks through 4,096 entries at most:
+/// with a filter it may have fewer than `limit`, or none, and still say where to go on.
 #[utoipa::path(
     get, path = "/journal/entries", tag = "journal",
     params(
         ("after" = Option<u64>, Query, description = "start after this sequence; 0 if left out"),
         ("before" = Option<u64>, Query, description = "newest first, starting before this sequence; goes without `after`"),
-        ("actor" = Option<String>, Query, description = "with `before`: only by whom"),
-        ("type" = Option<String>, Query, description = "with `before`: only of this type"),
-        ("entity" = Option<String>, Query, description = "with `before`: only about this `entity_id`"),
+        ("actor" = Option<String>, Query, description = "only by whom"),
+        ("type" = Option<String>, Query, description = "only of this type"),
+        ("entity" = Option<String>, Query, description = "only about this `entity_id`"),
         ("limit" = Option<u64>, Query, description = "how many at most, 1 to 1000; 100 if left out", minimum = 1, maximum = 1000),
     ),
-    responses((status = 200, description = "the entries", body = shapes::EntryPage)),
+    responses((status = 200, description = "the entries", body = shapes::Entries)),
 )]
 pub(super) async fn list_entries(
     State(app): State<Arc<App>>,
@@ -85,14 +81,11 @@ pub(super) async fn list_entries(
     // The head is read first, so it is never behind the page by more than what was written meanwhile.
     let head = app.within(app.desk.head()).await?.head;
     let (entries, next) = match (after, before) {
-        (Some(_), Some(_)) => return Err(bad_request("`after` and `before` do not go together")),
-        (_, None) if !filter.is_empty() => {
-            return Err(bad_request("`actor`, `type` and `entity` go with `before` only"));
+        (Some(_), Some(_)) => {
+            return Err(Problem::new(Code::BadRequest, "`after` and `before` do not go together"));
         }
         (after, None) => {
-            let after = after.unwrap_or(0);
-            let entries = app.within(app.desk.entries(after, u32::try_from(limit).unwrap_or(u32::MAX))).await?;
-            let next = entries.last().map_or(after, |entry| entry.sequence);
+            let (entries, next) = app.within(forwards(&app.desk, after.unwrap_or(0), limit, &filter)).await?;
             (entries, format!("\"next_after\":{next}"))
         }
         (None, Some(before)) => {
@@ -142,6 +135,30 @@ impl Filter {
     }
 }
 
+/// Entries after a sequence that match, in order; and the sequence after which to go on.
+async fn forwards(desk: &Desk, after: u64, limit: u64, filter: &Filter) -> Result<(Vec<StoredEntry>, u64), DeskError> {
+    let (mut found, mut after, mut room) = (Vec::new(), after, limit);
+    let last = after.saturating_add(MOST_SCANNED);
+    while after < last && room > 0 {
+        let count = if filter.is_empty() { room } else { SCAN };
+        let entries = desk.entries(after, u32::try_from(count).unwrap_or(u32::MAX)).await?;
+        if entries.is_empty() {
+            break;
+        }
+        for entry in entries {
+            if room == 0 {
+                break;
+            }
+            after = entry.sequence;
+            if filter.matches(&entry) {
+                found.push(entry);
+                room -= 1;
+            }
+        }
+    }
+    Ok((found, after))
+}
+
 /// Entries before a sequence that match, newest first; and the sequence before which to go on.
 async fn backwards(
     desk: &Desk,
@@ -168,10 +185,6 @@ async fn backwards(
         end = if room == 0 { end } else { start };
     }
     Ok((found, (end > 1).then_some(end)))
-}
-
-fn bad_request(detail: &'static str) -> Problem {
-    Problem::new(Code::BadRequest, detail)
 }
 
 /// Adds an entry as exports write it, without the end of the line.

@@ -192,7 +192,7 @@ pub(crate) struct TrackRecord {
 
 /// What an agent has done so far, and when it was last seen
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Agent {
+pub(crate) struct KnownAgent {
     #[serde(flatten)]
     record: TrackRecord,
     /// By this server, or in the newest entries of the journal; null if not there
@@ -203,7 +203,7 @@ pub(crate) struct Agent {
 /// Agents by name
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Agents {
-    agents: Vec<Agent>,
+    agents: Vec<KnownAgent>,
     /// There are more: give this as `cursor`
     #[schema(nullable = false)]
     next_cursor: Option<String>,
@@ -321,26 +321,6 @@ pub(crate) struct Head {
     /// When the last entry was written; null for an empty journal
     #[schema(format = DateTime)]
     last_at: Option<String>,
-}
-
-/// Entries of the journal, forwards or backwards
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum EntryPage {
-    Forwards(Entries),
-    Backwards(EntriesBefore),
-}
-
-/// Entries of the journal, newest first
-#[derive(Serialize, ToSchema)]
-pub(crate) struct EntriesBefore {
-    entries: Vec<Entry>,
-    /// Give this as `before` to read on; null when the journal's begin was reached
-    next_before: Option<u64>,
-    /// Where the journal ended when this was read
-    head_sequence: u64,
-    #[schema(pattern = "^[0-9a-f]{64}$")]
-    head_hash: String,
 }
 
 /// Entries of the journal

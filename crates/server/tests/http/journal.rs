@@ -134,7 +134,7 @@ async fn entries_are_read_backwards_and_by_filter() {
     }
     let page = get("before=304&actor=agent%3Amanager&limit=1").await;
     assert_eq!((sequences(&page), &page["next_before"]), (vec![303], &json!(303)));
-    for wrong in ["before=1&after=1", "actor=x", "after=0&type=x", "before=x", "before=-1", "before=2&by=x"] {
+    for wrong in ["before=1&after=1", "before=x", "before=-1", "before=2&by=x"] {
         let call = server.get(&format!("/api/v1/journal/entries?{wrong}")).by(MANAGER);
         call.send().await.is_problem(400, "BAD_REQUEST");
     }
