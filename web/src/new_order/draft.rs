@@ -4,7 +4,7 @@
 //! JSON. A draft and its document can be made from each other, so the form and its JSON text are one thing seen twice.
 
 use bailiwick_core::json::{Limits, Object, Value, parse, write_pretty};
-use bailiwick_core::work::{UNITS, order_spec_for, shown};
+use bailiwick_core::work::{Finding, UNITS, order_spec_for, shown};
 
 /// A field of one text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,6 +102,30 @@ impl Field {
         }
     }
 
+    /// What the form calls it.
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::To => "Worker",
+            Self::Goal => "Goal",
+            Self::Deadline => "Deadline",
+            Self::Usd => "US dollars",
+            Self::Tokens => "Tokens",
+            Self::ToolCalls => "Tool calls",
+            Self::Seconds => "Seconds",
+            Self::Tools => "Tools it may use",
+            Self::Staged => "Tools held back until you approve",
+            Self::EscalateTo => "Who else may answer questions",
+            Self::ParentId => "Part of order",
+            Self::Continues => "Picks up from order",
+            Self::Id => "Id",
+            Self::Inputs => "Inputs",
+            Self::OutputSchema => "Output schema",
+            Self::Handoff => "Handoff",
+            Self::Metadata => "Metadata",
+            Self::Extensions => "Extensions",
+        }
+    }
+
     const fn form(self) -> Form {
         match self {
             Self::To | Self::Goal | Self::Deadline => Form::Needed,
@@ -141,6 +165,14 @@ impl Pairs {
         match self {
             Self::Criteria => "criteria",
             Self::Context => "context",
+        }
+    }
+
+    /// What the form calls it.
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::Criteria => "Criteria",
+            Self::Context => "To read",
         }
     }
 
@@ -430,6 +462,17 @@ pub(super) enum Spot {
 }
 
 impl Spot {
+    /// What the form calls it.
+    pub(super) fn label(self) -> String {
+        match self {
+            Self::Field(field) => field.label().into(),
+            Self::Pairs(pairs, None) => pairs.label().into(),
+            Self::Pairs(pairs, Some(row)) => format!("{} {}", pairs.label(), row + 1),
+            Self::Budget => "Budget".into(),
+            Self::Whole => "The order".into(),
+        }
+    }
+
     /// The place that a finding's path names.
     pub(super) fn of(path: &str) -> Self {
         let mut steps = path.trim_start_matches('/').split('/');
@@ -449,6 +492,29 @@ impl Spot {
             }
         }
     }
+}
+
+/// What is wrong at a place, for whoever fills in the form. What is only missing is not called an empty string.
+pub(super) fn fault_words(draft: &Draft, finding: &Finding) -> String {
+    let last = finding.path.rsplit('/').next().unwrap_or_default();
+    let missing = match Spot::of(&finding.path) {
+        Spot::Field(field) => draft.text(field).trim().is_empty().then_some("is needed"),
+        Spot::Budget => {
+            Field::BUDGET.iter().all(|field| draft.text(*field).trim().is_empty()).then_some("needs at least one limit")
+        }
+        Spot::Pairs(pairs, None) => draft.pairs(pairs).is_empty().then_some("needs at least one"),
+        Spot::Pairs(pairs, Some(row)) => draft.pairs(pairs).get(row).and_then(|pair| {
+            let (first, second, _) = pairs.members();
+            let blank = (last == first && pair.first.is_empty()) || (last == second && pair.second.is_empty());
+            blank.then_some(match (pairs, last == first) {
+                (Pairs::Criteria, true) => "needs a short id",
+                (Pairs::Criteria, false) => "needs what must be shown",
+                (Pairs::Context, _) => "needs an address",
+            })
+        }),
+        Spot::Whole => None,
+    };
+    missing.map_or_else(|| finding.message.clone(), String::from)
 }
 
 #[cfg(test)]
@@ -496,6 +562,22 @@ mod tests {
         ] {
             assert!(spots.contains(&spot), "{spot:?} in {spots:?}");
         }
+    }
+
+    #[test]
+    fn what_is_missing_is_called_so() {
+        let mut draft = Draft::new();
+        draft.write(Field::Usd, "-1");
+        let order = filled_in(&draft.document().unwrap(), "human:ada", "2026-01-01T00:00:00Z");
+        let findings = validate_order(&order, &NoEngine).findings;
+        let words: Vec<String> = findings
+            .iter()
+            .map(|finding| format!("{} {}", Spot::of(&finding.path).label(), fault_words(&draft, finding)))
+            .collect();
+        assert!(words.contains(&"Worker is needed".into()), "{words:?}");
+        assert!(words.contains(&"Criteria 1 needs what must be shown".into()), "{words:?}");
+        let amount = words.iter().find(|words| words.starts_with("US dollars")).unwrap();
+        assert!(amount.contains("-1"), "{amount}");
     }
 
     #[test]

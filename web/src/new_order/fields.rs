@@ -7,7 +7,7 @@ use super::Writing;
 use super::draft::{Field, Pair, Pairs, Spot};
 use crate::clock;
 use crate::desk::Desk;
-use crate::parts::{focus, unit_words};
+use crate::parts::focus;
 
 /// Deadlines that are chosen often: what the button says, and how many seconds from now.
 const DEADLINES: [(&str, u64); 4] = [("1 hour", 3_600), ("4 hours", 14_400), ("1 day", 86_400), ("1 week", 604_800)];
@@ -19,8 +19,8 @@ pub(super) fn Fields(writing: Writing) -> impl IntoView {
         <form class="stack" on:submit=move |event| event.prevent_default()>
             <section class="card stack" aria-labelledby="what">
                 <h2 id="what">"What is to be done"</h2>
-                <Line writing field=Field::To label="Worker" hint="Who does it: the id that the agent connects with, like agent:worker"/>
-                <Area writing field=Field::Goal label="Goal" hint="What to achieve, as you would say it to somebody new"/>
+                <Line writing field=Field::To hint="Who does it: the id that the agent connects with, like agent:worker"/>
+                <Area writing field=Field::Goal hint="What to achieve, as you would say it to somebody new"/>
                 <Rows writing pairs=Pairs::Criteria/>
             </section>
             <section class="card stack" aria-labelledby="limits">
@@ -28,7 +28,7 @@ pub(super) fn Fields(writing: Writing) -> impl IntoView {
                 <Budget writing/>
                 <Deadline writing/>
                 <Area
-                    writing field=Field::Tools label="Tools it may use" code=true
+                    writing field=Field::Tools code=true
                     hint="One on a line: server/tool, server/* for all of a server, * for all. Empty: none"
                 />
             </section>
@@ -44,25 +44,25 @@ pub(super) fn Fields(writing: Writing) -> impl IntoView {
 fn Further(writing: Writing) -> impl IntoView {
     view! {
         <Area
-            writing field=Field::Staged label="Tools held back until you approve" code=true
+            writing field=Field::Staged code=true
             hint="One on a line, each among the tools above. Such calls run only once the report that lists them is approved"
         />
-        <Line writing field=Field::EscalateTo label="Who else may answer questions" hint="Besides you, like human:ben"/>
+        <Line writing field=Field::EscalateTo hint="Besides you, like human:ben"/>
         <Rows writing pairs=Pairs::Context/>
-        <Area writing field=Field::Inputs label="Inputs" code=true hint="A JSON object for the worker; never inspected"/>
+        <Area writing field=Field::Inputs code=true hint="A JSON object for the worker; never inspected"/>
         <Area
-            writing field=Field::OutputSchema label="Output schema" code=true
+            writing field=Field::OutputSchema code=true
             hint="A JSON Schema that the output must fit, like {\"type\": \"object\", \"required\": [\"ticket\"]}"
         />
         <Area
-            writing field=Field::Handoff label="Handoff" code=true
+            writing field=Field::Handoff code=true
             hint="What earlier work established: {\"summary\", \"decisions\", \"tried\", \"open_questions\", \"next_step\"}"
         />
-        <Line writing field=Field::ParentId label="Part of order" hint="Its id. A part may only be narrower, and only its worker may split it"/>
-        <Line writing field=Field::Continues label="Picks up from order" hint="The id of a finished order of yours"/>
-        <Line writing field=Field::Id label="Id" hint="The desk gives one if you leave it empty"/>
-        <Area writing field=Field::Metadata label="Metadata" code=true hint="A JSON object, free and ignored"/>
-        <Area writing field=Field::Extensions label="Extensions" code=true hint="A JSON object of members that begin with x-"/>
+        <Line writing field=Field::ParentId hint="Its id. A part may only be narrower, and only its worker may split it"/>
+        <Line writing field=Field::Continues hint="The id of a finished order of yours"/>
+        <Line writing field=Field::Id hint="The desk gives one if you leave it empty"/>
+        <Area writing field=Field::Metadata code=true hint="A JSON object, free and ignored"/>
+        <Area writing field=Field::Extensions code=true hint="A JSON object of members that begin with x-"/>
     }
 }
 
@@ -83,11 +83,11 @@ fn is_wrong(writing: Writing, spot: Spot, name: &'static str) -> impl Fn() -> St
 
 /// A field of one line.
 #[component]
-fn Line(writing: Writing, field: Field, label: &'static str, hint: &'static str) -> impl IntoView {
+fn Line(writing: Writing, field: Field, hint: &'static str) -> impl IntoView {
     let name = field.name();
     view! {
         <div class="field">
-            <label for=name>{label}</label>
+            <label for=name>{field.label()}</label>
             <input
                 id=name class="code" autocomplete="off" spellcheck="false" aria-describedby=described(name)
                 aria-invalid=is_wrong(writing, Spot::Field(field), name)
@@ -103,17 +103,11 @@ fn Line(writing: Writing, field: Field, label: &'static str, hint: &'static str)
 
 /// A field of several lines.
 #[component]
-fn Area(
-    writing: Writing,
-    field: Field,
-    label: &'static str,
-    hint: &'static str,
-    #[prop(optional)] code: bool,
-) -> impl IntoView {
+fn Area(writing: Writing, field: Field, hint: &'static str, #[prop(optional)] code: bool) -> impl IntoView {
     let name = field.name();
     view! {
         <div class="field">
-            <label for=name>{label}</label>
+            <label for=name>{field.label()}</label>
             <textarea
                 id=name class:code=code rows="2" spellcheck=(!code).to_string() aria-describedby=described(name)
                 aria-invalid=is_wrong(writing, Spot::Field(field), name)
@@ -134,11 +128,11 @@ fn described(name: &str) -> String {
 /// The four units, side by side.
 #[component]
 fn Budget(writing: Writing) -> impl IntoView {
-    let unit = move |(field, unit): (Field, bailiwick_core::work::Unit)| {
+    let unit = move |field: Field| {
         let name = field.name();
         view! {
             <div class="field">
-                <label for=name>{unit_words(unit)}</label>
+                <label for=name>{field.label()}</label>
                 <input
                     id=name inputmode="decimal" autocomplete="off" aria-describedby=format!("budget-hint {name}-fault budget-fault")
                     aria-invalid=is_wrong(writing, Spot::Field(field), name)
@@ -154,7 +148,7 @@ fn Budget(writing: Writing) -> impl IntoView {
         <fieldset class="field">
             <legend>"Budget"</legend>
             <div class="units">
-                {Field::BUDGET.into_iter().zip(bailiwick_core::work::UNITS).map(unit).collect_view()}
+                {Field::BUDGET.into_iter().map(unit).collect_view()}
             </div>
             <p class="hint" id="budget-hint">"The most it may spend. At least one; a unit left empty is not limited"</p>
             <Faults writing spot=Spot::Budget name="budget".to_string()/>
@@ -206,7 +200,6 @@ fn Deadline(writing: Writing) -> impl IntoView {
 
 /// What a list of rows is called on the form.
 struct Words {
-    legend: &'static str,
     hint: &'static str,
     first: &'static str,
     second: &'static str,
@@ -217,7 +210,6 @@ struct Words {
 const fn words(pairs: Pairs) -> Words {
     match pairs {
         Pairs::Criteria => Words {
-            legend: "Criteria",
             hint: "How it is judged whether the job is done. The report must bring evidence for each",
             first: "Short id",
             second: "What must be shown",
@@ -225,7 +217,6 @@ const fn words(pairs: Pairs) -> Words {
             remove: "Remove criterion",
         },
         Pairs::Context => Words {
-            legend: "To read",
             hint: "What the worker should read first",
             first: "Address",
             second: "What it is for",
@@ -248,7 +239,7 @@ fn Rows(writing: Writing, pairs: Pairs) -> impl IntoView {
     };
     view! {
         <fieldset class="field" id=pairs.name() tabindex="-1">
-            <legend>{words.legend}</legend>
+            <legend>{pairs.label()}</legend>
             <p class="hint">{words.hint}</p>
             <div class="stack tight">
                 <For each=move || numbers.get() key=|number| *number children=move |number| view! { <Row writing pairs number/> }/>

@@ -24,7 +24,7 @@ use crate::desk::Desk;
 use crate::document::text as member;
 use crate::page::Heading;
 use crate::parts::focus;
-use draft::{Draft, Spot, Unreadable, filled_in};
+use draft::{Draft, Spot, Unreadable, fault_words, filled_in};
 use fields::Fields;
 use text::Text;
 
@@ -79,7 +79,9 @@ impl Writing {
             _ => Vec::new(),
         });
         let here = |finding: &&Finding| Spot::of(&finding.path) == spot;
-        let found = self.findings.with(|findings| findings.iter().filter(here).map(|f| f.message.clone()).collect());
+        let found = self.findings.with(|findings| {
+            self.draft.with(|draft| findings.iter().filter(here).map(|finding| fault_words(draft, finding)).collect())
+        });
         [unreadable, found].concat()
     }
 
@@ -250,13 +252,16 @@ fn FaultList(writing: Writing, tab: RwSignal<Tab>) -> impl IntoView {
     let faults = move || {
         let unreadable = writing.order.with(|order| {
             let faults = order.as_ref().err().cloned().unwrap_or_default();
-            faults
-                .into_iter()
-                .map(|f| (Spot::Field(f.field), format!("`{}` {}", f.field.name(), f.message)))
-                .collect::<Vec<_>>()
+            faults.into_iter().map(|fault| (Spot::Field(fault.field), fault.message)).collect::<Vec<_>>()
         });
         let found = writing.findings.with(|findings| {
-            findings.iter().map(|f| (Spot::of(&f.path), format!("{} {}", f.path, f.message))).collect::<Vec<_>>()
+            let words = |draft: &Draft| {
+                findings
+                    .iter()
+                    .map(|finding| (Spot::of(&finding.path), fault_words(draft, finding)))
+                    .collect::<Vec<_>>()
+            };
+            writing.draft.with(words)
         });
         [unreadable, found].concat()
     };
@@ -267,7 +272,7 @@ fn FaultList(writing: Writing, tab: RwSignal<Tab>) -> impl IntoView {
             // The fields may only now come onto the page.
             request_animation_frame(move || fields::go_to(spot));
         };
-        view! { <li><a href="/new" on:click=go>{message}</a></li> }
+        view! { <li><a href="/new" on:click=go>{spot.label()}": "{message}</a></li> }
     };
     view! {
         <div id="faults" tabindex="-1" role="group" aria-label="What is missing or wrong" class="note bad">
