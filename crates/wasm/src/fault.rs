@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use bailiwick_core::journal::ExportError;
 use bailiwick_core::journal::merkle::ProofError;
+use bailiwick_core::journal::{ExportError, PageError};
 use bailiwick_core::json::{Object, ReadError, ReadErrorKind};
 
 /// Why a call has no answer. What a check finds is never here: that is its answer.
@@ -39,8 +39,12 @@ pub enum Fault {
     },
     /// A journal export cannot be read
     Export(ExportError),
+    /// A page cannot start where it should
+    Page(PageError),
     /// A proof does not hold
     Proof(ProofError),
+    /// Decisions were to be made again of a journal that holds none
+    DecisionsAbsent,
     /// A verifier has reported and takes no more
     Finished,
 }
@@ -57,7 +61,9 @@ impl Fault {
             Self::TooLong { .. } => "too_long",
             Self::Argument { .. } | Self::UnknownOption { .. } => "invalid_argument",
             Self::Export(error) => error.code(),
+            Self::Page(error) => error.code(),
             Self::Proof(error) => error.code(),
+            Self::DecisionsAbsent => "decisions_absent",
             Self::Finished => "verifier_finished",
         }
     }
@@ -86,7 +92,9 @@ impl fmt::Display for Fault {
             Self::Argument { name, expected } => write!(f, "`{name}` is not of its form, expected {expected}"),
             Self::UnknownOption { name, known } => write!(f, "there is no option `{name}`, only `{known}`"),
             Self::Export(error) => error.fmt(f),
+            Self::Page(error) => error.fmt(f),
             Self::Proof(error) => error.fmt(f),
+            Self::DecisionsAbsent => f.write_str("a public journal holds no decisions that could be made again"),
             Self::Finished => f.write_str("this verifier has reported, make a new one for another journal"),
         }
     }

@@ -1,16 +1,19 @@
 //! Verifying journals (`spec coordination §5.7`).
 
-use bailiwick_core::journal::export::DOCUMENT_BYTES;
+use bailiwick_core::journal::export::{DOCUMENT_BYTES, ExportedBlob};
 use bailiwick_core::journal::{ExportVerifier, Listener, Row};
 use bailiwick_core::json::Value;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use crate::boundary::{Answer, Options, show};
+use crate::decide::Decider;
 use crate::fault::Fault;
 
 /// How much is copied into our memory at a time.
 const PIECE_BYTES: u32 = 256 << 10;
+
+const OPTIONS: &[&str] = &["workspace_id", "up_to", "decisions"];
 
 /// Verifies one journal export that arrives in chunks. `pkg/src/journal.js` has the class that people use.
 #[wasm_bindgen(skip_typescript)]
@@ -22,15 +25,25 @@ pub struct Verifier {
     piece: Vec<u8>,
 }
 
-/// Counts what goes by in order.
+/// Hears of what goes by in order: counts it, and has it decided again if that is wanted.
 #[derive(Default)]
 struct Heard {
     entries: u32,
+    decider: Option<Decider>,
 }
 
 impl Listener for Heard {
-    fn entry(&mut self, _: &[u8]) {
+    fn blob(&mut self, blob: &ExportedBlob<'_>) {
+        if let Some(decider) = &mut self.decider {
+            decider.blob(blob);
+        }
+    }
+
+    fn entry(&mut self, text: &[u8]) {
         self.entries = self.entries.saturating_add(1);
+        if let Some(decider) = &mut self.decider {
+            decider.entry(text);
+        }
     }
 
     fn row(&mut self, _: &Row<'_>) {
@@ -40,10 +53,11 @@ impl Listener for Heard {
 
 #[wasm_bindgen]
 impl Verifier {
-    /// A verifier; `options` may name the `workspace_id` that it must be, and the sequence `up_to` which to verify.
+    /// A verifier; `options` may name the `workspace_id` that it must be, the sequence `up_to` which to verify, and
+    /// ask for `decisions` to be made `again`.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &JsValue) -> Result<Self, JsValue> {
-        let options = Options::read(options, &["workspace_id", "up_to"])?;
+        let options = Options::read(options, OPTIONS)?;
         let mut export = ExportVerifier::new(DOCUMENT_BYTES).with_root();
         match options.get("workspace_id") {
             None => {}
@@ -53,7 +67,12 @@ impl Verifier {
         if let Some(sequence) = options.whole("up_to")? {
             export = export.up_to(sequence);
         }
-        Ok(Self { export: Some(export), heard: Heard::default(), bytes: 0.0, piece: Vec::new() })
+        let decider = match options.get("decisions") {
+            None => None,
+            Some(Value::String(again)) if again == "again" => Some(Decider::new()?),
+            Some(_) => return Err(Fault::argument("decisions", "`again`").into()),
+        };
+        Ok(Self { export: Some(export), heard: Heard { entries: 0, decider }, bytes: 0.0, piece: Vec::new() })
     }
 
     /// Takes the next bytes, however many.
@@ -77,7 +96,14 @@ impl Verifier {
         let export = self.export.take().ok_or(Fault::Finished)?;
         self.piece = Vec::new();
         let report = export.finish_to(&mut self.heard).map_err(Fault::Export)?;
-        Ok(show(&report.to_value()))
+        let mut answer = report.to_value();
+        if let (Some(decider), Value::Object(members)) = (self.heard.decider.take(), &mut answer) {
+            if report.journal.is_none() {
+                return Err(Fault::DecisionsAbsent.into());
+            }
+            decider.report_to(members);
+        }
+        Ok(show(&answer))
     }
 
     /// Entries in order so far. A document is looked at only when all of it is there.

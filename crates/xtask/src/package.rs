@@ -48,6 +48,7 @@ pub(crate) fn build(project: &Project) -> Result<(), Failure> {
         for entry in ["node.js", "browser.js", "worker.js"] {
             copy(&source(project, entry), &home.join(entry))?;
         }
+        write(&home.join("index.d.ts"), &declarations(project, build)?)?;
         println!("── pkg: {}", home.display());
     }
     Ok(())
@@ -93,6 +94,17 @@ fn bind(project: &Project, build: Build) -> Result<PathBuf, Failure> {
     let arguments = "--target web --omit-default-module-path --experimental-reset-state-function --out-name rules";
     run(tool(project, "wasm-bindgen").args(arguments.split(' ')).arg("--out-dir").arg(&bound).arg(module))?;
     Ok(bound)
+}
+
+/// What TypeScript is told: what wasm-bindgen wrote, without its ways of loading a module, for which the entries have
+/// their own.
+fn declarations(project: &Project, build: Build) -> Result<String, Failure> {
+    let file = project.target.join("pkg").join(build.folder).join("rules.d.ts");
+    let text = fs::read_to_string(&file).map_err(|error| unusable(&file, "read", &error))?;
+    match text.split_once("export type InitInput") {
+        Some((types, _)) => Ok(types.replace("export function __wbg_reset_state(): void;\n\n", "")),
+        None => Err(Failure::new(format!("`{}` is not what wasm-bindgen used to write", file.display()))),
+    }
 }
 
 /// The constants as a module of JavaScript, from the rules themselves.

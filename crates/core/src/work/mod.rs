@@ -52,6 +52,7 @@ pub use output::{Checked, NoEngine, OutputFault, OutputSchemas};
 pub use place::Place;
 pub use query::{Agents, List, MOST_LISTED, Query};
 pub use record::{OrderRecord, ReportRecord, ReportSummary};
+pub use reply::{last_seq, summarize};
 pub use report::{REPORT_SPEC, REPORT_SPECS, is_work_report, report_spec_for, validate_own_cost, validate_report};
 pub use state::State;
 pub use sub_order::{validate_child_budgets, validate_child_order};
