@@ -199,7 +199,7 @@ pub(super) struct Draft {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unreadable {
     pub(super) field: Field,
-    /// What is wrong with its text
+    /// What is wrong with its text, as a sentence without its full stop
     pub(super) message: String,
 }
 
@@ -289,10 +289,18 @@ impl Draft {
                 Form::Json | Form::Members => match parse(text.as_bytes(), &Limits::DOCUMENT) {
                     Ok(value) if field.form() == Form::Json => document.insert(field.name(), value),
                     Ok(Value::Object(members)) => extend(&mut document, members),
-                    Ok(_) => faults.push(Unreadable { field, message: "must be a JSON object".into() }),
+                    Ok(_) => {
+                        faults.push(Unreadable { field, message: format!("{} must be a JSON object", field.label()) })
+                    }
                     Err(error) => faults.push(Unreadable {
                         field,
-                        message: format!("is not JSON: line {} column {}: {}", error.line, error.column, error.kind),
+                        message: format!(
+                            "{} is not JSON: line {} column {}: {}",
+                            field.label(),
+                            error.line,
+                            error.column,
+                            error.kind
+                        ),
                     }),
                 },
             }
@@ -497,7 +505,8 @@ impl Spot {
 /// What is wrong at a place, for whoever fills in the form. What is only missing is not called an empty string.
 pub(super) fn fault_words(draft: &Draft, finding: &Finding) -> String {
     let last = finding.path.rsplit('/').next().unwrap_or_default();
-    let missing = match Spot::of(&finding.path) {
+    let spot = Spot::of(&finding.path);
+    let missing = match spot {
         Spot::Field(field) => draft.text(field).trim().is_empty().then_some("is needed"),
         Spot::Budget => {
             Field::BUDGET.iter().all(|field| draft.text(*field).trim().is_empty()).then_some("needs at least one limit")
@@ -514,7 +523,8 @@ pub(super) fn fault_words(draft: &Draft, finding: &Finding) -> String {
         }),
         Spot::Whole => None,
     };
-    missing.map_or_else(|| finding.message.clone(), String::from)
+    let label = spot.label();
+    missing.map_or_else(|| format!("{label}: {}", finding.message), |missing| format!("{label} {missing}"))
 }
 
 #[cfg(test)]
@@ -570,13 +580,10 @@ mod tests {
         draft.write(Field::Usd, "-1");
         let order = filled_in(&draft.document().unwrap(), "human:ada", "2026-01-01T00:00:00Z");
         let findings = validate_order(&order, &NoEngine).findings;
-        let words: Vec<String> = findings
-            .iter()
-            .map(|finding| format!("{} {}", Spot::of(&finding.path).label(), fault_words(&draft, finding)))
-            .collect();
+        let words: Vec<String> = findings.iter().map(|finding| fault_words(&draft, finding)).collect();
         assert!(words.contains(&"Worker is needed".into()), "{words:?}");
         assert!(words.contains(&"Criteria 1 needs what must be shown".into()), "{words:?}");
-        let amount = words.iter().find(|words| words.starts_with("US dollars")).unwrap();
+        let amount = words.iter().find(|words| words.starts_with("US dollars: ")).unwrap();
         assert!(amount.contains("-1"), "{amount}");
     }
 

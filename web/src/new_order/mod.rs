@@ -272,7 +272,7 @@ fn FaultList(writing: Writing, tab: RwSignal<Tab>) -> impl IntoView {
             // The fields may only now come onto the page.
             request_animation_frame(move || fields::go_to(spot));
         };
-        view! { <li><a href="/new" on:click=go>{spot.label()}": "{message}</a></li> }
+        view! { <li><a href="/new" on:click=go>{message}</a></li> }
     };
     view! {
         <div id="faults" tabindex="-1" role="group" aria-label="What is missing or wrong" class="note bad">
