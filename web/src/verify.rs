@@ -35,6 +35,7 @@ pub(crate) fn VerifyPage() -> impl IntoView {
             <strong>"Nothing is uploaded"</strong>": the rules run in this page, and no server is asked."
         </p>
         <Intake sheets/>
+        <p class="visually-hidden" role="status">{sheets.said}</p>
         <section class="stack" aria-label="Results">
             {move || if is_empty.get() { teach(sheets).into_any() } else { clear(sheets).into_any() }}
             <For each=ids key=|id| *id children=move |id| view! { <SheetView id sheets/> }/>

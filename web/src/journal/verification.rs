@@ -200,10 +200,11 @@ fn VerdictView(verdict: Verdict) -> impl IntoView {
             .into_any()
         }
     };
+    let holds = verdict.wrong.is_none();
     view! {
         {head_line}
         <Figures verdict/>
-        <p class="quiet">{LIMITS}</p>
+        {holds.then(|| view! { <p class="quiet">{LIMITS}</p> })}
     }
 }
 

@@ -97,11 +97,18 @@ fn DocumentView(id: u32, sheets: Sheets, sheet: Memo<Option<Sheet>>) -> impl Int
         let document = document.get();
         document.map(|document| checks.with(|checks| show(&document, checks))).unwrap_or_default()
     });
+    // The words change when the text does; the region that is read out was there before.
+    Effect::new(move |_| {
+        let verdicts = shown.with(|shown| shown.groups.iter().map(spoken).collect::<Vec<String>>().join(" "));
+        if let Some(document) = document.get_untracked() {
+            sheets.said.set(format!("{}. {verdicts}", document.name));
+        }
+    });
     let editing = RwSignal::new(false);
     let name =
         move || document.with(|document| document.as_ref().map(|document| document.name.clone()).unwrap_or_default());
     view! {
-        <div role="status" class="stack tight">
+        <div class="stack tight">
             {move || shown.with(|shown| shown.groups.iter().map(|group| view! { <GroupHead group=group.clone()/> }).collect_view())}
             {move || trouble.get().map(|text| view! { <p class="note warn">{text}</p> })}
         </div>
@@ -175,6 +182,11 @@ const fn sign(tone: Tone) -> &'static str {
     }
 }
 
+/// A verdict as a screen reader says it.
+fn spoken(group: &Group) -> String {
+    format!("{}: {} {}", group.title, group.verdict, group.remarks.join(" "))
+}
+
 #[component]
 fn GroupHead(group: Group) -> impl IntoView {
     let remarks = group.remarks.into_iter().map(|remark| view! { " "<span>{remark}</span> }).collect_view();
@@ -198,7 +210,7 @@ fn Findings(id: u32, shown: Shown) -> impl IntoView {
         view! { <FindingView id index item=item.clone() place/> }
     };
     view! {
-        <ol class="findings" aria-label="Findings">{shown.items.iter().enumerate().take(MOST_SHOWN).map(item).collect_view()}</ol>
+        <ol class="found" aria-label="Findings">{shown.items.iter().enumerate().take(MOST_SHOWN).map(item).collect_view()}</ol>
         {(left > 0).then(|| view! {
             <p class="quiet">"And "{grouped(left as u64)}" more. These come first; mend them and see what is left."</p>
         })}
@@ -214,9 +226,9 @@ fn FindingView(id: u32, index: usize, item: Item, place: Option<(usize, usize)>)
     let (class, word) = if item.tone == Tone::Bad { ("badge bad", "invalid") } else { ("badge warn", "limit") };
     let is_finding = !item.rule.is_empty();
     view! {
-        <li class="finding" id=item_id(id, index) tabindex="-1">
+        <li class="found-item" id=item_id(id, index) tabindex="-1">
             {is_finding.then(|| view! { <span class=class>{item.rule}" "{word}</span>" " })}
-            <span class="finding-message">{item.message}</span>
+            <span class="found-message">{item.message}</span>
             " "<code class="id quiet">{item.path}</code>
             {place.map(|(mark, line)| view! {
                 " "<button type="button" class="button small" on:click=move |_| focus(&mark_id(id, mark))>"Line "{grouped(line as u64)}</button>

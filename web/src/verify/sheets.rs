@@ -39,6 +39,8 @@ impl Sheet {
 pub(crate) struct Sheets {
     /// In the order in which they came
     pub(crate) all: RwSignal<Vec<(u32, Sheet)>>,
+    /// The last verdict, for screen readers
+    pub(crate) said: RwSignal<String>,
     /// Where the bytes of the journals are
     sources: StoredValue<HashMap<u32, Blob>, LocalStorage>,
     next: StoredValue<u32>,
@@ -49,6 +51,7 @@ impl Sheets {
     pub(crate) fn new() -> Self {
         Self {
             all: RwSignal::new(Vec::new()),
+            said: RwSignal::new(String::new()),
             sources: StoredValue::new_local(HashMap::new()),
             next: StoredValue::new(0),
         }
