@@ -51,7 +51,8 @@ pub(crate) fn build(project: &Project) -> Result<(), Failure> {
         write(&home.join("index.d.ts"), &declarations(project, build)?)?;
         println!("── pkg: {}", home.display());
     }
-    Ok(())
+    // npm takes them from the package's own folder only.
+    ["LICENSE", "NOTICE"].iter().try_for_each(|file| copy(&project.root.join(file), &project.root.join("pkg").join(file)))
 }
 
 /// Builds the dashboard's engine in `home`: the full build, its entry for browsers as `bailiwick.js`.
