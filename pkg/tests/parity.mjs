@@ -29,7 +29,8 @@ for (const build of BUILDS) {
       for (const [, vector] of parts(text)) {
         const { order } = Object.fromEntries(parts(vector));
         const value = JSON.parse(order);
-        if (api.canonicalize(value) !== tryCanonical(api, order) || /[0-9]{17}|-0/.test(order)) continue;
+        // A string stands for JSON text, and numbers beyond 2^53 only survive as text.
+        if (typeof value === 'string' || api.canonicalize(value) !== tryCanonical(api, order) || /[0-9]{17}|: *-0/.test(order)) continue;
         assert.deepEqual(api.validateOrder(value), api.validateOrder(order), order);
         compared += 1;
       }
