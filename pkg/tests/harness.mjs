@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 export const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 export const PROJECT = join(PACKAGE, '..');
+/** The `bailiwick` program. */
+export const PROGRAM = process.env.BAILIWICK_BIN ?? join(PROJECT, 'target/debug/bailiwick');
 export const BUILDS = ['small', 'full'];
 
 const tally = { passed: 0, failed: 0 };
@@ -47,8 +49,7 @@ export function vectorFiles() {
 
 /** What the program says about every vector, a line each. */
 export function nativeLines() {
-  const program = process.env.BAILIWICK_BIN ?? join(PROJECT, 'target/debug/bailiwick');
-  const said = execFileSync(program, ['conformance', join(PROJECT, 'conformance'), '--results'], { maxBuffer: 1 << 28, encoding: 'utf8' });
+  const said = execFileSync(PROGRAM, ['conformance', join(PROJECT, 'conformance'), '--results'], { maxBuffer: 1 << 28, encoding: 'utf8' });
   return said.trimEnd().split('\n');
 }
 
