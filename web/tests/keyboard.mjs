@@ -15,10 +15,12 @@ const MOST_STOPS = 400;
 export default async function keyboard({ browser, folder, step }) {
   const desk = await newDesk(folder);
   await desk.start();
-  const out = await openTab(browser);
+  // What slides into sight would not be there yet when it is looked at.
+  const still = { reducedMotion: 'reduce' };
+  const out = await openTab(browser, still);
   await step('signed-out', () => walk(out, { open: () => out.goto(desk.origin).then(() => out.getByRole('heading', { name: 'Sign in' }).waitFor()) }));
   await closeTab(out, REFUSED);
-  const tab = await signedIn(browser, desk);
+  const tab = await signedIn(browser, desk, still);
   for (const scene of emptyScenes(desk)) await step(scene.name, () => walk(tab, scene));
   const ids = await seed(desk);
   await writeFiles(folder);
@@ -33,13 +35,8 @@ export default async function keyboard({ browser, folder, step }) {
 /** Goes through the page with Tab: the skip link first, everything in its order, visibly, and out again at the end. */
 async function walk(tab, { open }) {
   await open(tab);
-  // Some scenes end with a click; the walk starts at the top again.
-  await tab.evaluate(() => {
-    document.activeElement?.blur();
-    document.body.tabIndex = -1;
-    document.body.focus();
-    document.body.removeAttribute('tabindex');
-  });
+  // Some scenes end with a click.
+  await toTop(tab);
   const stops = await tab.evaluate(markStops);
   const reached = [];
   for (let pressed = 0; ; pressed += 1) {
@@ -49,7 +46,7 @@ async function walk(tab, { open }) {
     if (here.index === 'outside' || (here.index === 0 && reached.length > 0)) break;
     assert.ok(here.visible, `what has the focus is in sight: ${here.what}`);
     assert.ok(here.marked, `the focus is drawn: ${here.what}`);
-    if (here.index !== -1) reached.push(here.index);
+    if (here.index !== -1 && here.index !== reached.at(-1)) reached.push(here.index);
   }
   const missed = stops.filter((_, index) => !reached.includes(index));
   assert.deepEqual(missed, [], 'Tab reaches everything that can be used');
@@ -57,7 +54,17 @@ async function walk(tab, { open }) {
   await skips(tab);
 }
 
+/** Puts the focus where it is when a page opens. */
+async function toTop(tab) {
+  await tab.evaluate(() => {
+    document.body.tabIndex = -1;
+    document.body.focus();
+    document.body.removeAttribute('tabindex');
+  });
+}
+
 async function skips(tab) {
+  await toTop(tab);
   await tab.keyboard.press('Tab');
   const first = await tab.evaluate(() => document.activeElement.textContent);
   assert.match(first, /skip to/i, 'the first stop skips to the content');
@@ -94,10 +101,12 @@ function look() {
   const inside = box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
   const { outlineStyle, outlineWidth } = getComputedStyle(here);
   const outlined = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
+  // The parts of a date draw their focus themselves, where styles of a page do not reach.
+  const drawsItself = here.type === 'datetime-local';
   return {
     index: stops.indexOf(here),
     what: here.outerHTML.slice(0, 160),
     visible: inside,
-    marked: outlined || (before.has(here) && before.get(here) !== drawing(here)),
+    marked: outlined || drawsItself || (before.has(here) && before.get(here) !== drawing(here)),
   };
 }
