@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 
 import { checkFaults, closeTab, openTab, signedIn } from './browser.mjs';
-import { newDesk } from './desk.mjs';
+import { OPERATOR, WORKER, newDesk } from './desk.mjs';
 import { seed } from './orders.mjs';
 import { emptyScenes, scenes, writeFiles } from './scenes.mjs';
 
@@ -28,8 +28,96 @@ export default async function keyboard({ browser, folder, step }) {
     await step(scene.name, () => walk(tab, scene));
     checkFaults(tab, REFUSED);
   }
+  for (const [title, run] of TASKS) await step(title, () => run(tab, desk, ids));
   await closeTab(tab, REFUSED);
   await desk.stop();
+}
+
+const TASKS = [
+  ['a report is approved', approves],
+  ['a question is answered', answers],
+  ['an order is written and sent', writes],
+  ['a dialog keeps the focus, and gives it back', dialog],
+  ['a text is checked', checks],
+];
+
+async function approves(tab, desk, ids) {
+  await tab.goto(desk.origin);
+  await tabTo(tab, tab.getByRole('list', { name: 'Waiting for you' }).getByRole('link', { name: 'Find the outage window and name it' }));
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('heading', { level: 1, name: 'Find the outage window and name it' }).waitFor();
+  await tabTo(tab, tab.getByRole('radio', { name: 'Approve' }));
+  await tab.keyboard.press('Space');
+  await tabTo(tab, tab.getByRole('button', { name: 'Approve', exact: true }));
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('status').getByText('Approved.').waitFor();
+  assert.equal((await desk.rest(OPERATOR, `orders/${ids.submitted}`)).state, 'approved');
+}
+
+async function answers(tab, desk, ids) {
+  await tab.goto(`${desk.origin}/orders/${ids.blocked}`);
+  await tab.getByLabel('Your answer').waitFor();
+  await tabTo(tab, tab.getByLabel('Your answer'));
+  await tab.keyboard.type('UTC');
+  await tabTo(tab, tab.getByRole('button', { name: 'Send the answer' }));
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('status').getByText('Answered.').waitFor();
+  assert.equal((await desk.rest(OPERATOR, `orders/${ids.blocked}`)).events.at(-1).note, 'UTC');
+}
+
+async function writes(tab, desk) {
+  await tab.goto(`${desk.origin}/new`);
+  await tab.getByRole('heading', { level: 1, name: 'New order' }).waitFor();
+  const write = async (field, text) => {
+    await tabTo(tab, field);
+    await tab.keyboard.type(text);
+  };
+  await write(tab.getByLabel('Worker', { exact: true }), WORKER);
+  await write(tab.getByLabel('Goal', { exact: true }), 'Written without a mouse');
+  await write(tab.getByLabel('Short id').first(), 'done');
+  await write(tab.getByLabel('What must be shown').first(), 'It is there');
+  await write(tab.getByLabel('US dollars', { exact: true }), '1');
+  await tabTo(tab, tab.getByRole('group', { name: 'Deadline from now' }).getByRole('button').first());
+  await tab.keyboard.press('Enter');
+  await tabTo(tab, tab.getByRole('button', { name: 'Issue the order' }));
+  await tab.keyboard.press('Enter');
+  await tab.getByRole('heading', { level: 1, name: 'Written without a mouse' }).waitFor();
+}
+
+async function dialog(tab) {
+  const opener = tab.getByRole('button', { name: 'Cancel the order…' });
+  await tabTo(tab, opener);
+  await tab.keyboard.press('Enter');
+  const shown = tab.getByRole('dialog', { name: 'Cancel this order?' });
+  await shown.waitFor();
+  for (let pressed = 0; pressed < 12; pressed += 1) {
+    await tab.keyboard.press('Tab');
+    const behind = await tab.evaluate(() => document.activeElement !== document.body && !document.activeElement.closest('dialog'));
+    assert.ok(!behind, 'nothing behind the dialog gets the focus');
+  }
+  await tab.keyboard.press('Escape');
+  await shown.waitFor({ state: 'hidden' });
+  assert.ok(await opener.evaluate((button) => button === document.activeElement), 'the focus is back where it was');
+}
+
+async function checks(tab, desk) {
+  await tab.goto(`${desk.origin}/verify`);
+  await tab.getByRole('heading', { level: 1, name: 'Verify' }).waitFor();
+  await tabTo(tab, tab.getByLabel('Or paste'));
+  await tab.keyboard.type('{"spec": "awl/work-order@0.1"}');
+  await tabTo(tab, tab.getByRole('button', { name: 'Check', exact: true }));
+  await tab.keyboard.press('Enter');
+  await tab.getByText(/Rejected:/).first().waitFor();
+}
+
+/** Presses Tab until the target has the focus. */
+async function tabTo(tab, target) {
+  await target.waitFor();
+  for (let pressed = 0; pressed < MOST_STOPS; pressed += 1) {
+    await tab.keyboard.press('Tab');
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+  }
+  assert.fail(`Tab never reaches ${target}`);
 }
 
 /** Goes through the page with Tab: the skip link first, everything in its order, visibly, and out again at the end. */

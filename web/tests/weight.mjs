@@ -16,7 +16,7 @@ const ORDERS = 10_000;
 const AT_ONCE = 64;
 
 // Generous: other work may keep the machine busy.
-const MOST_GROWTH_BYTES = 64 << 20;
+const MOST_GROWTH_BYTES = 32 << 20;
 const MOST_PAUSE_MS = 500;
 const MOST_PAINT_MS = 3000;
 
