@@ -1,18 +1,50 @@
 //! The capabilities that run in the machine. A new one adds a variant to each enum here, and nothing to whoever
 //! drives the machine.
 
+use alloc::format;
 use alloc::string::String;
 
 use super::{
     BlobReader, BlobWriter, Configuration, Context, Document, Draft, Fresh, Key, Outcome, Refusal, View, ViewError,
     configuration,
 };
-use crate::json::{Object, Value};
+use crate::hash::{Hash, sha256};
+use crate::json::{Object, Value, write_canonical};
 use crate::work;
 
 /// The number of the rule set. It rises whenever any verdict could change, so that a verifier knows whether it
 /// can decide an old command again.
-pub const RULES: u32 = 1;
+pub const RULES: u32 = 2;
+
+/// The settings of every capability, by section.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sections {
+    /// Section `work`
+    pub work: work::Settings,
+}
+
+impl Sections {
+    /// What holds where stored settings cannot be read.
+    pub const STRICTEST: Self = Self { work: work::Settings::STRICTEST };
+
+    /// Reads settings by section.
+    ///
+    /// # Errors
+    ///
+    /// A message naming the first member that is not accepted, and what is.
+    pub fn read(settings: &Object) -> Result<Self, String> {
+        let mut sections = Self::default();
+        for (section, value) in settings.iter() {
+            match section.as_str() {
+                work::Settings::SECTION => sections.work = work::Settings::from_value(value)?,
+                other => {
+                    return Err(format!("unknown section `{other}`; accepted: `{}`", work::Settings::SECTION));
+                }
+            }
+        }
+        Ok(sections)
+    }
+}
 
 /// A command in normal form, of any capability.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +94,14 @@ impl Command {
             Self::Configuration(command) => command.write(blobs),
             Self::Work(command) => command.write(blobs),
         }
+    }
+
+    /// A digest of the command in normal form: equal commands have equal ones, however their members are ordered and
+    /// their numbers written.
+    pub fn digest(&self) -> Hash {
+        let arguments = self.write(&mut BlobWriter::inline());
+        let value: Value = Object::new().with("name", self.name()).with("arguments", arguments).into();
+        sha256(&[write_canonical(&value.with_whole_numbers()).as_ref()])
     }
 
     /// Reads what [`Command::name`] and [`Command::write`] give; `None` if it is no command of these rules.

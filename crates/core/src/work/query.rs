@@ -5,13 +5,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::arguments::{Arguments, bad_request};
-use super::decide::not_found;
+use super::decide::{forbidden, not_found};
 use super::record::{OrderRecord, index};
 use super::track_record::TrackRecord;
-use super::{State, quoted, reply, text};
-use crate::heart::configuration::Reads;
+use super::{Reads, State, quoted, reply, text};
 use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Number, Object, Value};
+use crate::principal::Established;
 
 /// A question that changes nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,15 +104,28 @@ pub(crate) fn answer(
     context: &Context<'_>,
     configuration: &Configuration,
 ) -> Result<Result<Value, Refusal>, ViewError> {
-    let reader = (configuration.work.reads == Reads::Parties).then_some(context.principal.id.as_str());
+    let reader = (configuration.sections.work.reads == Reads::Parties).then_some(context.principal.id.as_str());
     match query {
         Query::Get { id } => get(view, id, reader),
         Query::List(list) => find(view, list, reader),
         Query::TrackRecord { agent } => {
+            if configuration.sections.work.reads == Reads::Parties
+                && !sees_every_agent(context)
+                && context.principal.id != *agent
+            {
+                let message =
+                    "`work.restrict_reads` is set: a track record is for its own agent and for whoever is signed in";
+                return Ok(Err(forbidden(message)));
+            }
             let track = view.document(agent)?.unwrap_or_else(|| TrackRecord::empty(agent));
             Ok(Ok(track.to_reply().into()))
         }
     }
+}
+
+/// Who signs in runs the desk, and sees how each agent does even where reads are restricted.
+fn sees_every_agent(context: &Context<'_>) -> bool {
+    context.principal.established == Established::SignIn
 }
 
 fn get(view: &View, id: &str, reader: Option<&str>) -> Result<Result<Value, Refusal>, ViewError> {
