@@ -4,7 +4,7 @@
 //      {kind: "journal", blob} | {kind: "journal", address}
 // Out: JSON texts, because the page reads JSON anyway:
 //      {kind: "progress", entries, bytes, total_bytes, seconds}
-//      {kind: "done", result} | {kind: "failed", code, message, entries, bytes, total_bytes, seconds}
+//      {kind: "done", result, …progress} | {kind: "failed", code, message, …progress}
 import init, * as engine from "./bailiwick.js";
 
 /** Milliseconds between two messages about progress. */
@@ -13,9 +13,9 @@ const PAUSE = 100;
 self.onmessage = async ({ data: request }) => {
   const progress = { entries: 0, bytes: 0, total_bytes: null, seconds: 0 };
   try {
-    await init({ module_or_path: new URL("./bailiwick.wasm", import.meta.url) });
+    await init();
     const result = await answer(request, progress);
-    say({ kind: "done", result });
+    say({ kind: "done", result, ...progress });
   } catch (error) {
     say({ kind: "failed", code: error.code ?? "engine_failed", message: error.message, ...progress });
   }
@@ -51,7 +51,9 @@ async function verify(request, progress) {
     }
   }
   const report = verifier.finish();
-  return { ...report, ...progress };
+  progress.entries = Number(report.checked_events);
+  progress.seconds = (performance.now() - start) / 1000;
+  return report;
 }
 
 /** The bytes of a journal, unpacked if it is packed; counts them as they come in. */

@@ -66,8 +66,8 @@ pub(crate) fn verify_journal(source: &Source, on_message: impl FnMut(Message) + 
 pub(crate) enum Message {
     /// How far it is with a journal
     Progress(Progress),
-    /// The answer
-    Done(Value),
+    /// The answer, and how far it was by then
+    Done(Value, Progress),
     /// There is no answer
     Failed(EngineError, Progress),
 }
@@ -139,7 +139,7 @@ async fn ask(request: &Object) -> Result<Validation, EngineError> {
     let _job = job?;
     let _ = JsFuture::from(promise).await;
     match answer.take() {
-        Some(Message::Done(result)) => read_validation(&result).ok_or_else(missing),
+        Some(Message::Done(result, _)) => read_validation(&result).ok_or_else(missing),
         Some(Message::Failed(error, _)) => Err(error),
         Some(Message::Progress(_)) | None => Err(missing()),
     }
@@ -187,7 +187,7 @@ fn read_message(text: &str) -> Message {
     let string = |name| message.get(name).and_then(Value::as_str).map(String::from);
     match message.get("kind").and_then(Value::as_str) {
         Some("progress") => Message::Progress(read_progress(&message)),
-        Some("done") => Message::Done(message.get("result").cloned().unwrap_or(Value::Null)),
+        Some("done") => Message::Done(message.get("result").cloned().unwrap_or(Value::Null), read_progress(&message)),
         _ => {
             let EngineError { code, message: said } = missing();
             let error =
@@ -230,7 +230,7 @@ mod tests {
         let error = EngineError { code: "export_json".into(), message: "line 13: no".into() };
         assert_eq!(read_message(text), Message::Failed(error, progress));
         assert_eq!(read_message("{}"), Message::Failed(missing(), Progress::default()));
-        assert_eq!(read_message(r#"{"kind":"done","result":true}"#), Message::Done(true.into()));
+        assert_eq!(read_message(r#"{"kind":"done","result":true}"#), Message::Done(true.into(), Progress::default()));
     }
 
     #[test]

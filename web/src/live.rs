@@ -45,6 +45,8 @@ pub(crate) struct Live {
     pub(crate) sequence: RwSignal<u64>,
     followers: StoredValue<Vec<(u64, Follower)>, LocalStorage>,
     stream: StoredValue<Option<Stream>, LocalStorage>,
+    /// Counts the followers, to tell them apart.
+    followed: StoredValue<u64>,
     /// Counts the streams, so that one that was given up cannot speak any more.
     number: StoredValue<u64>,
     wait_ms: StoredValue<u32>,
@@ -75,6 +77,7 @@ impl Live {
             sequence: RwSignal::new(0),
             followers: StoredValue::new_local(Vec::new()),
             stream: StoredValue::new_local(None),
+            followed: StoredValue::new(0),
             number: StoredValue::new(0),
             wait_ms: StoredValue::new(LEAST_WAIT_MS),
         }
@@ -83,7 +86,7 @@ impl Live {
     /// Calls back for each entry until the caller's owner is gone. `None` means: entries may have been missed, read
     /// anew.
     pub(crate) fn on_entry(self, follower: impl Fn(Option<&Value>) + 'static) {
-        let number = self.next_number();
+        let number = counted_up(self.followed);
         self.followers.update_value(|followers| followers.push((number, Box::new(follower))));
         on_cleanup(move || {
             self.followers.try_update_value(|followers| followers.retain(|(other, _)| *other != number));
@@ -125,12 +128,7 @@ impl Live {
     }
 
     fn next_number(self) -> u64 {
-        self.number
-            .try_update_value(|number| {
-                *number += 1;
-                *number
-            })
-            .unwrap_or_default()
+        counted_up(self.number)
     }
 
     fn open(self, desk: Desk) {
@@ -221,4 +219,13 @@ impl Live {
             }
         });
     }
+}
+
+fn counted_up(counter: StoredValue<u64>) -> u64 {
+    counter
+        .try_update_value(|count| {
+            *count += 1;
+            *count
+        })
+        .unwrap_or_default()
 }

@@ -8,11 +8,15 @@
 //! - `parts`: the small things pages are made of
 //! - `inbox`, `orders`, `order`, `new_order`, `agents`, `journal`, `verify`: the pages
 
+// The macro for components makes a public structure of each one's properties.
+#![allow(unreachable_pub)]
+
 mod agents;
 mod api;
 mod app;
 mod clock;
 mod desk;
+mod document;
 mod engine;
 mod gate;
 mod inbox;

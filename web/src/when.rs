@@ -19,6 +19,8 @@ pub(crate) enum Urgency {
     Calm,
 }
 
+/// How far the time on the page may be behind: what has only just happened is not yet to come.
+const LAG: i64 = 15_000;
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
@@ -51,7 +53,7 @@ pub(crate) fn relative(at: Millis, now: Millis) -> String {
     let distance = at.millis_since(now);
     let span = distance.abs();
     let (count, unit) = match span {
-        _ if span < MINUTE => return if distance > 0 { "in less than a minute".into() } else { "just now".into() },
+        _ if span < MINUTE => return if distance > LAG { "in less than a minute".into() } else { "just now".into() },
         _ if span < HOUR => (span / MINUTE, "minute"),
         _ if span < DAY => (span / HOUR, "hour"),
         _ if span < 60 * DAY => (span / DAY, "day"),
@@ -87,6 +89,7 @@ mod tests {
     fn times_are_told_in_their_largest_unit_rounded_down() {
         assert_eq!(at(0), "just now");
         assert_eq!(at(-59_999), "just now");
+        assert_eq!(at(LAG), "just now");
         assert_eq!(at(59_999), "in less than a minute");
         assert_eq!(at(MINUTE), "in 1 minute");
         assert_eq!(at(2 * HOUR - 1), "in 1 hour");

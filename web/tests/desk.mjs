@@ -10,7 +10,11 @@ import { promisify } from 'node:util';
 export const OPERATOR = 'human:operator';
 export const WORKER = 'agent:worker';
 export const MANAGER = 'agent:manager';
-const KEYS = { [WORKER]: 'key-of-the-worker-0123456789', [MANAGER]: 'key-of-the-manager-0123456789' };
+const KEYS = {
+  [WORKER]: 'key-of-the-worker-0123456789',
+  [MANAGER]: 'key-of-the-manager-0123456789',
+  [OPERATOR]: 'key-of-the-operator-0123456789',
+};
 
 const START_SECONDS = 60;
 const STOP_SECONDS = 10;

@@ -7,7 +7,7 @@ mod work;
 
 use std::path::{Path, PathBuf};
 
-use bailiwick_core::json::{Limits, Object, Value, parse};
+use bailiwick_core::json::{Limits, Object, Value, parse, write_jcs};
 
 use crate::failure::{Answer, Failure, cause};
 use crate::input::Input;
@@ -18,10 +18,12 @@ const EXAMPLES: &str = "\
 Examples:
   bailiwick conformance conformance
   bailiwick conformance my-vectors.json --json
+  bailiwick conformance conformance --results > results.jsonl
 
 Files: arrays of work-order vectors {\"id\", \"kind\", \"order\", \"report\"?, \"parent\"?, \"siblings\"?,
 \"sub_orders\"?, \"expect\": [{\"rule\", \"kind\", \"path\"}]}, and the journal vectors of
-conformance/journal.
+conformance/journal. With --results each vector gives a line of canonical JSON: \"file\", \"id\", and
+everything that the checks said, for comparison with another implementation byte for byte.
 
 Exit status: 0 every vector passed, 1 some did not, 2 a file cannot be read or holds no vectors.";
 
@@ -35,11 +37,16 @@ pub(crate) struct Arguments {
     /// Print {"ok", "passed", "failed", "failures", "skipped"}
     #[arg(long)]
     json: bool,
+    /// Print what the checks said about each vector, a line each
+    #[arg(long, conflicts_with = "json")]
+    results: bool,
 }
 
 /// One vector that was run.
 struct Case {
     id: String,
+    /// Everything that the checks said
+    said: Object,
     difference: Option<Difference>,
 }
 
@@ -50,19 +57,21 @@ struct Difference {
 }
 
 impl Case {
-    fn new(id: impl Into<String>, difference: Option<Difference>) -> Self {
-        Self { id: id.into(), difference }
+    fn new(id: impl Into<String>, said: Object, difference: Option<Difference>) -> Self {
+        Self { id: id.into(), said, difference }
     }
 
     /// A vector that is not of the published form.
     fn malformed(id: impl Into<String>, what: impl Into<String>) -> Self {
-        Self::new(id, Some(Difference { expected: "a vector of the published form".into(), actual: what.into() }))
+        let what = what.into();
+        let said = Object::new().with("malformed", &what);
+        Self::new(id, said, Some(Difference { expected: "a vector of the published form".into(), actual: what }))
     }
 
     /// Compares two values as they are shown.
-    fn compare(id: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Self {
+    fn compare(id: impl Into<String>, said: Object, expected: impl Into<String>, actual: impl Into<String>) -> Self {
         let (expected, actual) = (expected.into(), actual.into());
-        Self::new(id, (expected != actual).then_some(Difference { expected, actual }))
+        Self::new(id, said, (expected != actual).then_some(Difference { expected, actual }))
     }
 }
 
@@ -81,6 +90,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     for path in &arguments.paths {
         for file in files(path)? {
             match cases(&file)? {
+                Some(cases) if arguments.results => {
+                    let name = name_below(&file, path);
+                    for case in cases {
+                        let count = if case.difference.is_none() { &mut summary.passed } else { &mut summary.failed };
+                        *count = count.saturating_add(1);
+                        let said = case.said.with("file", &name).with("id", case.id);
+                        output.line(write_jcs(&Value::Object(said)))?;
+                    }
+                }
                 Some(cases) => {
                     for case in cases {
                         summary.take(&file, case, arguments.json, &mut output)?;
@@ -95,6 +113,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         }
     }
     let Summary { passed, failed, failures, skipped } = summary;
+    if arguments.results {
+        output.flush()?;
+        return Ok(Answer::when(failed == 0));
+    }
     if arguments.json {
         let result = Object::new().with("ok", failed == 0).with("passed", passed).with("failed", failed);
         output.json(&result.with("failures", failures).with("skipped", skipped).into())?;
@@ -126,6 +148,12 @@ impl Summary {
         output.line(format!("    expected {}", visible(&expected)))?;
         output.line(format!("    actual   {}", visible(&actual)))
     }
+}
+
+/// A file's path below the folder that was asked for, the same on every system.
+fn name_below(file: &Path, folder: &Path) -> String {
+    let below = file.strip_prefix(folder).ok().filter(|below| !below.as_os_str().is_empty()).unwrap_or(file);
+    below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
 /// The file itself, or the `.json` files below a folder, in the order of their names.

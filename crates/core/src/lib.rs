@@ -14,6 +14,7 @@
 //! - [`principal`]: who is acting, and how we know
 //! - [`heart`]: the machine every capability runs in: decide, then apply
 //! - [`journal`]: entries, the hash chain, verification
+//! - [`waiting`]: what waits for a person
 //! - [`work`]: work orders and reports: documents, rules, lifecycle
 #![no_std]
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod arguments;
 pub mod hash;
 pub mod heart;
 pub mod journal;

@@ -426,4 +426,17 @@ fn a_track_record_is_its_agents_own_where_reads_are_restricted() {
     assert_eq!(code(&world, &other), Err("FORBIDDEN"));
     assert!(code(&world, &own).is_ok());
     assert!(code(&world, &operator).is_ok());
+    // A list of agents shows no more.
+    world.run("m", "create", &ORDER.replace(r#""id": "o", "to": "w""#, r#""to": "v""#)).unwrap();
+    let listed = |principal: &Principal| {
+        let context = Context { now: world.now, principal, fresh: Fresh([0; 32]), schemas: &NoEngine };
+        let query = heart::Query::Work(work::Query::Agents(work::Agents::default()));
+        let reply = world.memory.ask(&query, &context).unwrap().unwrap();
+        let agents = reply.get("agents").unwrap().as_array().unwrap();
+        agents.iter().map(|agent| agent.get("agent").unwrap().as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (listed(&own), listed(&other), listed(&operator)),
+        (vec!["w".into()], vec![], vec!["v".into(), "w".into()])
+    );
 }

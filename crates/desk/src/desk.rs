@@ -19,7 +19,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::load::with_view;
 use crate::tail::{PAGE, Tail};
 use crate::writer::{self, Job};
-use crate::{DeskError, Entropy, Failure, OsEntropy, timer};
+use crate::{DeskError, Entropy, Failure, OsEntropy, renewal, timer};
 
 /// How many commands may wait for the writer before callers wait for room.
 const MOST_WAITING: usize = 1024;
@@ -88,7 +88,8 @@ impl Shared {
 }
 
 impl Desk {
-    /// Opens a desk, and creates its workspace if there is none.
+    /// Opens a desk, and creates its workspace if there is none. Documents that an older Bailiwick wrote are brought to
+    /// the form of the rules, once.
     ///
     /// # Errors
     ///
@@ -111,6 +112,7 @@ impl Desk {
             tail: Mutex::new(Weak::new()),
             jobs,
         });
+        renewal::renew(&shared).await?;
         tokio::spawn(writer::write(Arc::downgrade(&shared), waiting));
         let stop = CancellationToken::new();
         tokio::spawn(timer::run(Arc::downgrade(&shared), stop.clone()));

@@ -18,12 +18,14 @@ mod entropy;
 mod export;
 mod failure;
 mod load;
+mod renewal;
 mod sign_in;
 mod tail;
 mod timer;
 mod verify;
 mod writer;
 
+pub use bailiwick_store::StoredEntry;
 pub use desk::{Desk, Options};
 pub use entropy::{Entropy, OsEntropy};
 pub use export::ExportPart;

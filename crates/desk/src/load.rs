@@ -42,6 +42,10 @@ async fn load(
             let found = snapshot.select(workspace, &select).await?;
             view.load_selection(*select, found);
         }
+        Need::Count(select) => {
+            let count = snapshot.count(workspace, &select).await?;
+            view.load_count(*select, count);
+        }
     }
     Ok(())
 }

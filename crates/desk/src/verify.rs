@@ -8,11 +8,11 @@ use bailiwick_core::heart::{BlobReader, Key, Memory, Stored, blob_references};
 use bailiwick_core::journal::export::blob_digest;
 use bailiwick_core::journal::{Entry, Report, StoredHead, Verifier};
 use bailiwick_core::time;
-use bailiwick_store::{JournalHead, Snapshot, StoredEntry};
+use bailiwick_store::{JournalHead, Snapshot, StoredEntry, found_by};
 
 use crate::desk::Shared;
 use crate::tail::PAGE;
-use crate::{Desk, DeskError, sign_in};
+use crate::{Desk, DeskError, renewal, sign_in};
 
 /// What verification of a workspace found.
 #[derive(Debug, Clone)]
@@ -149,7 +149,11 @@ async fn compare(
                 Some(wanted) if wanted == stored => {
                     let mut found = snapshot.index_of(&shared.workspace, &stored.key).await?;
                     found.sort();
-                    if found != index.remove(&stored.key).unwrap_or_default() {
+                    let wanted = index.remove(&stored.key).unwrap_or_default().into_iter();
+                    let kept = |(name, value, sort): (_, String, _)| (name, found_by(&value), sort);
+                    let mut wanted: Vec<_> = wanted.map(kept).collect();
+                    wanted.sort();
+                    if found != wanted {
                         return Ok((Some(stored.key.clone()), compared));
                     }
                 }
@@ -161,7 +165,7 @@ async fn compare(
 }
 
 fn is_durable(key: &Key) -> bool {
-    sign_in::KINDS.contains(&key.kind.as_str())
+    key.kind == renewal::KIND || sign_in::KINDS.contains(&key.kind.as_str())
 }
 
 fn first_of(wanted: Option<&Stored>, stored: &Stored) -> Key {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use bailiwick_core::heart::configuration::Reads;
 use bailiwick_core::heart::{self, Configuration, Document, Key};
 use bailiwick_core::json::Value;
 use bailiwick_core::principal::{Established, Principal};
+use bailiwick_core::work::Reads;
 use bailiwick_desk::{Desk, Failure};
 use bailiwick_mcp::Access;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::admission::Admission;
 use crate::metrics::Metrics;
 use crate::origin::Origins;
+use crate::presence::Presence;
 use crate::problem::{Code, Problem};
 use crate::session::Cookie;
 use crate::watch::RequestIds;
@@ -29,6 +30,7 @@ pub(crate) struct App {
     pub(crate) cookie: Cookie,
     pub(crate) admission: Admission,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) presence: Presence,
     pub(crate) request_ids: RequestIds,
     /// Whether the numbers of `/metrics` are for whoever has a key only
     pub(crate) exposure: Exposure,
@@ -114,6 +116,6 @@ impl App {
             .await?;
         let Some(stored) = stored.into_iter().flatten().next() else { return Ok(Reads::default()) };
         // One that can't be read restricts: it may say so.
-        Ok(stored.read::<Configuration>().map_or(Reads::Parties, |configuration| configuration.work.reads))
+        Ok(stored.read::<Configuration>().map_or(Reads::Parties, |configuration| configuration.sections.work.reads))
     }
 }

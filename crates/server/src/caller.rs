@@ -39,7 +39,7 @@ impl<S: Sync> FromRequestParts<S> for Acting {
 /// Finds out who makes a request by REST and puts the [`Principal`] into its extensions; refuses whoever is nobody.
 pub(crate) async fn establish(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let principal = caller(&app, request.method(), request.uri(), request.headers()).await.map(Some);
-    go_on(principal, request, next).await
+    go_on(&app, principal, request, next).await
 }
 
 /// Finds out who makes a request by MCP. In open mode it may be nobody: then the call says who acts.
@@ -48,7 +48,7 @@ pub(crate) async fn establish_agent(State(app): State<Arc<App>>, request: Reques
         Auth::Keys(keys) => by_key(keys, request.headers()).map(Some),
         Auth::Open => claimed(request.headers()),
     };
-    go_on(principal, request, next).await
+    go_on(&app, principal, request, next).await
 }
 
 /// Asks for a key only where others than programs on the same machine can reach the server.
@@ -59,9 +59,10 @@ pub(crate) async fn establish_if_exposed(app: State<Arc<App>>, request: Request,
     }
 }
 
-async fn go_on(principal: Result<Option<Principal>, Problem>, mut request: Request, next: Next) -> Response {
+async fn go_on(app: &App, principal: Result<Option<Principal>, Problem>, mut request: Request, next: Next) -> Response {
     match principal {
         Ok(Some(principal)) => {
+            app.presence.greet(&principal.id);
             request.extensions_mut().insert(principal);
         }
         Ok(None) => {}

@@ -34,8 +34,9 @@ const ABOUT: &str = "Work orders between agents and people: who may do what, up 
     link gives that the server prints; its cookie counts from the server's own pages only. Errors are `application/problem+json` \
     with a stable `code`.";
 
-const TAGS: [(&str, &str); 5] = [
+const TAGS: [(&str, &str); 6] = [
     ("orders", "Work orders and their reports"),
+    ("inbox", "What waits for a person"),
     ("agents", "What agents have done so far"),
     ("journal", "The record of every decision"),
     ("session", "Who the caller is"),

@@ -101,6 +101,12 @@ impl Parameters {
         }
     }
 
+    /// Takes a text out.
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+        let at = self.0.iter().position(|(other, _)| other == name)?;
+        Some(self.0.remove(at).1)
+    }
+
     /// Refuses whatever was not taken.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 mod agents;
 mod events;
 mod export;
+mod inbox;
 mod journal;
 mod orders;
 mod session;
@@ -44,6 +45,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(orders::review_report))
         .routes(routes!(orders::cancel_order))
         .routes(routes!(session::show_session, session::end_session))
+        .routes(routes!(inbox::list_waiting))
+        .routes(routes!(agents::list_agents))
         .routes(routes!(agents::show_track_record))
         .routes(routes!(journal::show_head))
         .routes(routes!(journal::list_entries))

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Redirect, Response};
-use axum::routing::{any, get};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
 use bailiwick_mcp::Toolsets;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
 use crate::origin::Arrived;
 use crate::problem::{Code, Problem};
-use crate::{admission, caller, docs, health, mcp, rest, sign_in, watch};
+use crate::{admission, caller, dashboard, docs, health, mcp, rest, sign_in, watch};
 
 /// The whole server as one service.
 pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
@@ -36,15 +36,15 @@ pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
         .layer(from_fn_with_state(Arc::clone(app), caller::establish_if_exposed))
         .with_state(Arc::clone(app));
     let open = Router::from(health::routes())
-        .route("/", get(|| async { Redirect::temporary(docs::PAGE_PATH) }))
         .with_state(Arc::clone(app))
         .merge(docs::routes())
+        .merge(dashboard::routes())
         .method_not_allowed_fallback(method_not_allowed);
     open.merge(metrics)
         .merge(rest)
         .merge(agents)
         .merge(people)
-        .fallback(not_found)
+        .fallback(dashboard::file_or_nothing)
         .layer(from_fn_with_state(Arc::clone(app), check_origin))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::clone(app), watch::note))
@@ -59,10 +59,6 @@ async fn check_origin(State(app): State<Arc<App>>, request: Request, next: Next)
             problem.into_response()
         }
     }
-}
-
-async fn not_found() -> Problem {
-    Problem::new(Code::NotFound, "no such path; `/api/v1/docs` lists them")
 }
 
 async fn method_not_allowed() -> Problem {

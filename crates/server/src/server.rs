@@ -25,6 +25,7 @@ use crate::admission::Admission;
 use crate::app::{App, Exposure};
 use crate::metrics::Metrics;
 use crate::origin::{Arrived, Origins};
+use crate::presence::Presence;
 use crate::router::router;
 use crate::session::Cookie;
 use crate::watch::RequestIds;
@@ -134,6 +135,7 @@ fn app(
         cookie: Cookie::of_port(address.port()),
         admission: Admission::new(&options.limits),
         metrics: Arc::new(Metrics::new()),
+        presence: Presence::default(),
         request_ids: RequestIds::new()?,
         exposure: if address.ip().is_loopback() { Exposure::Loopback } else { Exposure::Network },
         stopping,

@@ -28,8 +28,10 @@ use std::sync::Arc;
 pub use error::StoreError;
 pub use options::{Clock, Options, SystemClock};
 pub use port::{
-    Commit, JournalHead, NewJournal, NewWorkspace, Receipt, ReceiptKey, Snapshot, Store, StoredEntry, Transaction,
+    Commit, Due, JournalHead, NewJournal, NewWorkspace, Receipt, ReceiptKey, Snapshot, Store, StoredEntry, Transaction,
 };
+
+pub use rows::found_by;
 
 use address::Address;
 use session::Kept;
@@ -39,7 +41,9 @@ pub(crate) const FORMAT: u64 = 1;
 
 /// The number of this Bailiwick as a writer. It rises when older ones must stop writing to what it has written,
 /// though the tables are the same.
-pub(crate) const WRITER: u64 = 1;
+///
+/// 2: what waits for a person says whose work it is (`bailiwick_core::heart::capability::FORM` 2).
+pub(crate) const WRITER: u64 = 2;
 
 /// Opens a store, and makes it if there is none.
 ///

@@ -65,8 +65,15 @@ pub trait Snapshot: Send {
     /// How many documents a selection would find without its paging.
     async fn count(&mut self, workspace: &str, select: &Select) -> Result<u64, StoreError>;
 
-    /// Documents of any kind whose index entry `due` has a `sort` below the given one, earliest first.
-    async fn due(&mut self, workspace: &str, before: &str, limit: u32) -> Result<Vec<Key>, StoreError>;
+    /// Documents of any kind whose index entry `due` has a `sort` below the given one, in the order of (`sort`, kind, id),
+    /// from the one after `after` on.
+    async fn due(
+        &mut self,
+        workspace: &str,
+        before: &str,
+        after: Option<&Due>,
+        limit: u32,
+    ) -> Result<Vec<Due>, StoreError>;
 
     /// The earliest `due` of a workspace.
     async fn next_due(&mut self, workspace: &str) -> Result<Option<String>, StoreError>;
@@ -97,8 +104,9 @@ pub trait Snapshot: Send {
     /// The receipt of an earlier command.
     async fn receipt(&mut self, workspace: &str, key: &ReceiptKey) -> Result<Option<Receipt>, StoreError>;
 
-    /// The index entries of a document as (name, value, sort), in no order: for checks.
-    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, String, String)>, StoreError>;
+    /// The index entries of a document as (name, value, sort), in no order, the values as [`crate::found_by`] gives them:
+    /// for checks.
+    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, Vec<u8>, String)>, StoreError>;
 
     /// Every document of a workspace after a key, in the order of (kind, id): for checks and exports.
     async fn all_documents(
@@ -125,6 +133,10 @@ pub trait Transaction: Snapshot {
     /// [`StoreError::Damaged`] for an entry whose hash is not that of its bytes.
     async fn write(&mut self, workspace: &str, commit: &Commit) -> Result<(), StoreError>;
 
+    /// Has older Bailiwicks refuse to write to this database from the commit on: they would write documents of an
+    /// earlier form.
+    async fn refuse_older_writers(&mut self) -> Result<(), StoreError>;
+
     /// Makes all writes durable and visible, and releases the lock.
     ///
     /// # Errors
@@ -132,6 +144,15 @@ pub trait Transaction: Snapshot {
     /// [`StoreError::CommitUnknown`] if the database did not say whether it committed: read the head to find out.
     /// After any other error nothing was committed.
     async fn commit(self: Box<Self>) -> Result<(), StoreError>;
+}
+
+/// A document with work that has fallen due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// The `sort` of its index entry `due`
+    pub at: String,
+    /// Which document
+    pub key: Key,
 }
 
 /// A workspace to open.

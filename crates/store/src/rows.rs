@@ -223,7 +223,7 @@ pub(crate) fn limit(what: &str, text: &str, most: usize) -> Result<(), StoreErro
 
 /// A text of any length as an index keeps it, when it is only ever looked for as a whole: a short one as it is, a
 /// long one as its first 33 bytes and its SHA-256. No short text is as long as that.
-pub(crate) fn found_by(text: &str) -> Vec<u8> {
+pub fn found_by(text: &str) -> Vec<u8> {
     const SHORT: usize = 64;
     const START: usize = 33;
     match text.as_bytes() {

@@ -249,15 +249,28 @@ impl<L: Link> Snapshot for Session<L> {
         Ok(sum)
     }
 
-    async fn due(&mut self, workspace: &str, before: &str, limit: u32) -> Result<Vec<Key>, StoreError> {
-        let values = vec![Value::text(workspace), Value::text(before), Value::Integer(limit.into())];
-        let rows = self.fetch(sql::DUE, values).await?;
-        rows.into_iter()
-            .map(|row| {
-                let [kind, id] = row.columns()?;
-                Ok(Key { kind: kind.into_text()?, id: id.into_text()? })
-            })
-            .collect()
+    async fn due(
+        &mut self,
+        workspace: &str,
+        before: &str,
+        after: Option<&Due>,
+        limit: u32,
+    ) -> Result<Vec<Due>, StoreError> {
+        // Nothing sorts before three empty names.
+        let (at, kind, id) = after.map_or(("", "", ""), |after| (&after.at, &after.key.kind, &after.key.id));
+        let values = vec![
+            Value::text(workspace),
+            Value::text(before),
+            Value::text(at),
+            Value::name(kind),
+            Value::text(id),
+            Value::Integer(limit.into()),
+        ];
+        let due = |row: Row| {
+            let [at, kind, id] = row.columns()?;
+            Ok(Due { at: at.into_text()?, key: Key { kind: kind.into_text()?, id: id.into_text()? } })
+        };
+        self.fetch(sql::DUE, values).await?.into_iter().map(due).collect()
     }
 
     async fn next_due(&mut self, workspace: &str) -> Result<Option<String>, StoreError> {
@@ -321,11 +334,11 @@ impl<L: Link> Snapshot for Session<L> {
         Ok(Some(Receipt { command: command.into_hash()?, reply: reply.into_bytes()?, at }))
     }
 
-    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, String, String)>, StoreError> {
+    async fn index_of(&mut self, workspace: &str, key: &Key) -> Result<Vec<(String, Vec<u8>, String)>, StoreError> {
         let values = vec![Value::text(workspace), Value::name(&key.kind), Value::text(&key.id)];
         let entry = |row: Row| {
             let [name, value, sort] = row.columns()?;
-            Ok((name.into_text()?, value.into_text()?, sort.into_text()?))
+            Ok((name.into_text()?, value.into_bytes()?, sort.into_text()?))
         };
         self.fetch(sql::INDEX_OF, values).await?.into_iter().map(entry).collect()
     }
@@ -372,6 +385,11 @@ impl<L: Link> Transaction for Session<L> {
             Some(error) => Err(error),
             None => Err(self.conflict(workspace, &heads).await),
         }
+    }
+
+    async fn refuse_older_writers(&mut self) -> Result<(), StoreError> {
+        let writer = Value::number(WRITER).unwrap_or(Value::Null);
+        self.fetch(sql::RAISE_LEAST_WRITER, vec![writer]).await.map(|_| ())
     }
 
     async fn commit(self: Box<Self>) -> Result<(), StoreError> {

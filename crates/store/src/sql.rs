@@ -65,11 +65,11 @@ pub(crate) const SELECT: &str = concat!(
 /// [`matching!`].
 pub(crate) const COUNT: &str = concat!("SELECT count(*) FROM index_entries i WHERE", matching!());
 
-/// $1 workspace, $2 the first sort that is not due yet, $3 limit.
+/// $1 workspace, $2 the first sort that is not due yet, $3, $4 and $5 the (sort, kind, id) to start after, $6 limit.
 pub(crate) const DUE: &str = "
-    SELECT kind, id FROM index_entries
-    WHERE workspace = $1 AND name = 'due' AND sort < $2
-    ORDER BY sort, kind, id LIMIT $3";
+    SELECT sort, kind, id FROM index_entries
+    WHERE workspace = $1 AND name = 'due' AND sort < $2 AND (sort, kind, id) > ($3, $4, $5)
+    ORDER BY sort, kind, id LIMIT $6";
 
 /// $1 workspace.
 pub(crate) const NEXT_DUE: &str = "
@@ -118,6 +118,10 @@ pub(crate) const OPEN_JOURNAL: &str = "
 
 /// The format of the tables, and the least writer.
 pub(crate) const FORMAT: &str = "SELECT format, least_writer FROM bailiwick";
+
+/// $1 the least writer from now on.
+pub(crate) const RAISE_LEAST_WRITER: &str = "
+    UPDATE bailiwick SET least_writer = $1 WHERE singleton = 1 AND least_writer < $1";
 
 /// Gives up what a failed command wrote; the transaction goes on.
 pub(crate) const UNDO: &str = "ROLLBACK TO SAVEPOINT command";
@@ -335,7 +339,15 @@ mod tests {
             INDEX_OF,
             NEIGHBOURS,
         ];
-        let writes = [JOURNALS, OPEN_WORKSPACE, OPEN_JOURNAL, sqlite::BEGIN_WRITE, sqlite::WRITE, sqlite::WRITE_MORE];
+        let writes = [
+            JOURNALS,
+            OPEN_WORKSPACE,
+            OPEN_JOURNAL,
+            RAISE_LEAST_WRITER,
+            sqlite::BEGIN_WRITE,
+            sqlite::WRITE,
+            sqlite::WRITE_MORE,
+        ];
         for text in reads.into_iter().chain(writes) {
             for step in plans(text).await {
                 // The rows given and the table of one row may be walked through.

@@ -5,7 +5,6 @@
 //! carries a digest of its content, the checking engine gets a folder of its own, each file gets a `.br` beside it, and
 //! `verify/index.html` opens the same dashboard wherever the folder is put.
 
-mod engine;
 mod fingerprint;
 mod page;
 
@@ -16,6 +15,7 @@ use std::process::Command;
 use brotli::enc::BrotliEncoderParams;
 
 use crate::failure::Failure;
+use crate::package;
 use crate::process::run;
 use crate::project::Project;
 use crate::setup;
@@ -35,12 +35,11 @@ const INPUTS: &[&str] = &[
     "crates/core",
     "crates/schema",
     "crates/wasm",
+    "pkg/src",
+    "crates/xtask/src/package.rs",
     "crates/xtask/src/dashboard.rs",
     "crates/xtask/src/dashboard",
 ];
-
-/// What the folder `engine-DIGEST` holds: the full build of the rules for JavaScript, and the worker that runs it.
-const ENGINE_FILES: [&str; 3] = ["bailiwick.js", "bailiwick.wasm", "worker.js"];
 
 /// Endings of files that gain nothing from compression.
 const COMPRESSED_ALREADY: [&str; 4] = ["br", "png", "woff2", "webp"];
@@ -82,13 +81,14 @@ pub(crate) fn build(project: &Project) -> Result<(), Failure> {
     write(&folder(project), &assets)
 }
 
-/// Builds the engine in `web/engine`, where `trunk serve` finds it, too.
+/// The engine: the full build of the rules for JavaScript, and the worker that runs it. The page loads it when something needs
+/// checking that its own part of the rules cannot check. It stays in `web/engine`, where `trunk serve` finds it, too.
 fn engine(project: &Project) -> Result<Vec<Asset>, Failure> {
     let home = project.root.join("web/engine");
-    engine::build(project, &home)?;
+    package::build_engine(project, &home)?;
     let worker = project.root.join("web/assets/worker.js");
     fs::copy(&worker, home.join("worker.js")).map_err(|error| unusable(&worker, "copied", &error))?;
-    ENGINE_FILES.iter().map(|name| Ok(Asset::new(*name, read(&home.join(name))?))).collect()
+    package::engine_files().chain(["worker.js"]).map(|name| Ok(Asset::new(name, read(&home.join(name))?))).collect()
 }
 
 /// Runs Trunk into a folder of its own, so that a failing build leaves `web/dist` as it was.

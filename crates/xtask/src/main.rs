@@ -5,6 +5,7 @@ mod cluster;
 mod dashboard;
 mod failure;
 mod layering;
+mod package;
 mod process;
 mod project;
 mod serve;
@@ -25,6 +26,7 @@ cargo xtask COMMAND
   test [--only NAME]…      set up, run every suite, or those whose names start with NAME
   test --list              the suites
   web                      build the dashboard into web/dist
+  pkg                      build the npm package into pkg/dist
   setup                    bring everything that the suites need
   bench [ARGUMENTS]        run the benchmarks on a release build
 
@@ -51,6 +53,7 @@ fn obey(arguments: &[String]) -> Result<(), Failure> {
         "serve" => serve::serve(&Project::find()?, rest),
         "test" => test(rest),
         "web" => dashboard::build(&Project::find()?),
+        "pkg" => package::build(&Project::find()?),
         "setup" => setup::set_up_all(&Project::find()?),
         "bench" => serve::bench(&Project::find()?, rest),
         "help" | "--help" | "-h" => {

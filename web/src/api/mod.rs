@@ -10,7 +10,7 @@ use bailiwick_core::json::{Limits, Object, Value, parse, write_compact};
 use gloo_net::http::{Request, RequestBuilder, Response};
 
 pub(crate) use path::{Path, segment};
-pub(crate) use problem::{ApiError, Problem};
+pub(crate) use problem::ApiError;
 
 /// Where the interface is, from the page's base.
 pub(crate) const ROOT: &str = "api/v1/";
@@ -29,6 +29,18 @@ pub(crate) async fn post(path: &str, body: &Object, key: &str) -> Result<Value, 
     let text = write_compact(&body.clone().into());
     let request = json(Request::post(&address(path))).header(IDEMPOTENCY_KEY, key).body(text);
     read(request.map_err(|_| ApiError::Unreachable)?.send().await).await
+}
+
+/// A key for a command, that no other command has.
+pub(crate) fn fresh_key() -> String {
+    let mut bytes = [0_u8; 16];
+    let random = web_sys::window().and_then(|window| window.crypto().ok());
+    let filled = random.is_some_and(|random| random.get_random_values_with_u8_array(&mut bytes).is_ok());
+    if filled {
+        bailiwick_core::hash::hex(&bytes)
+    } else {
+        format!("{}{}", js_sys::Date::now(), js_sys::Math::random())
+    }
 }
 
 /// Ends something: the session.

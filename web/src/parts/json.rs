@@ -17,7 +17,7 @@ pub(crate) fn Json(
     let text = Signal::derive(move || value.with(write_pretty));
     view! {
         <div class="json">
-            <pre tabindex="0" role="region" aria-label=what><code>{move || text.get()}</code></pre>
+            <pre tabindex="0" role="group" aria-label=what><code>{move || text.get()}</code></pre>
             <Copy text what/>
         </div>
     }

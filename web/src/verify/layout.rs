@@ -256,7 +256,8 @@ mod tests {
         let text: String = (1..=1000).map(|number| format!("{number}\n")).collect();
         let at = text.find("\n500\n").unwrap() + 1;
         let layout = lay_out(&text, &[at..at + 3]);
-        let expected = "1 1\n2 2\n3 3\n4 4\n(492)\n497 497\n498 498\n499 499\n500 [0:500]\n501 501\n502 502\n503 503\n(497)\n";
+        let expected =
+            "1 1\n2 2\n3 3\n4 4\n(492)\n497 497\n498 498\n499 499\n500 [0:500]\n501 501\n502 502\n503 503\n(497)\n";
         assert_eq!(drawn(&layout), expected);
         assert_eq!(layout.marks[0].line, 500);
     }
@@ -274,13 +275,20 @@ mod tests {
         let text = "é".repeat(5000);
         let layout = lay_out(&text, &[2001 * 2..2002 * 2]);
         assert!(drawn(&layout).contains("[0:é]"));
-        let shown: usize = layout.rows.iter().map(|row| match row {
-            Row::Line { parts, .. } => parts.iter().map(|part| match part {
-                Part::Text(text) | Part::Mark { text, .. } => text.chars().count(),
-                Part::Cut { characters } => *characters,
-            }).sum(),
-            Row::Gap { .. } => 0,
-        }).sum();
+        let shown: usize = layout
+            .rows
+            .iter()
+            .map(|row| match row {
+                Row::Line { parts, .. } => parts
+                    .iter()
+                    .map(|part| match part {
+                        Part::Text(text) | Part::Mark { text, .. } => text.chars().count(),
+                        Part::Cut { characters } => *characters,
+                    })
+                    .sum(),
+                Row::Gap { .. } => 0,
+            })
+            .sum();
         assert_eq!(shown, 5000);
     }
 

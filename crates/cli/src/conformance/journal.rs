@@ -5,7 +5,7 @@ use std::path::Path;
 use bailiwick_core::hash::{Hash, from_hex, hex, sha256};
 use bailiwick_core::journal::export::{DOCUMENT_BYTES, DOCUMENT_FORMAT};
 use bailiwick_core::journal::merkle::{
-    leaf_hash, prove_consistency, prove_inclusion, root, verify_consistency, verify_inclusion,
+    ProofError, leaf_hash, prove_consistency, prove_inclusion, root, verify_consistency, verify_inclusion,
 };
 use bailiwick_core::journal::{ExportReport, ExportVerifier, Page, Row, StoredHead};
 use bailiwick_core::json::{Limits, Number, Object, Value, write_compact};
@@ -36,11 +36,14 @@ fn preimages(journal: &Object) -> Vec<Case> {
             None => cases.push(Case::malformed(id, "the row lacks a column")),
             Some((Err(error), _)) => cases.push(Case::malformed(id, format!("payload: {error}"))),
             Some((Ok(()), hash)) => {
-                cases.push(Case::compare(id, hash, hex(&sha256(&[&preimage]))));
+                let computed = hex(&sha256(&[&preimage]));
+                let preimage = String::from_utf8_lossy(&preimage);
+                let said = Object::new().with("hash", &computed).with("preimage", preimage.as_ref());
+                cases.push(Case::compare(id, said, hash, computed));
                 if let Some(published) = journal.get("preimages").and_then(|all| all.get(&number.to_string())?.as_str())
                 {
-                    let preimage = String::from_utf8_lossy(&preimage);
-                    cases.push(Case::compare(format!("preimage of entry {number}"), published, preimage));
+                    let said = Object::new().with("preimage", preimage.as_ref());
+                    cases.push(Case::compare(format!("preimage of entry {number}"), said, published, preimage));
                 }
             }
         }
@@ -56,7 +59,7 @@ fn variants(vectors: &Object, file: &Path) -> Result<Vec<Case>, Failure> {
         let base = file.with_file_name(format!("{}.json", text(variant, "base")));
         let base = Input::File(base).read_json(&Limits::STORED)?;
         cases.push(match edit(&base, variant) {
-            Some(journal) => compare(id, &verdict_on_document(&journal, variant), variant),
+            Some(journal) => judge_document(id, &journal, variant),
             None => Case::malformed(id, "an edit fits no row or is of no known kind"),
         });
     }
@@ -87,25 +90,27 @@ fn edit(base: &Value, variant: &Value) -> Option<Value> {
     Some(document.with("events", Value::Array(events)).into())
 }
 
-/// What verification says about a journal, and about its first page if that is asked for.
-fn verdict_on_document(journal: &Value, case: &Value) -> Object {
+/// Verifies a journal, and looks at its first page if that is asked for.
+fn judge_document(id: &str, journal: &Value, case: &Value) -> Case {
     let mut verifier = verifier(case);
     verifier.push(write_compact(journal).as_bytes());
-    let mut verdict = verdict(verifier);
+    let (mut said, mut verdict) = verdict(verifier);
     if case.get("expect").and_then(|expect| expect.get("first_page_valid")).is_some() {
-        verdict.insert_some("first_page_valid", is_first_page_valid(journal));
+        let page = first_page(journal);
+        verdict.insert_some("first_page_valid", page.as_ref().and_then(|page| page.get("chain_valid").cloned()));
+        said.insert_some("page", page);
     }
-    verdict
+    compare(id, said, &verdict, case)
 }
 
-fn is_first_page_valid(journal: &Value) -> Option<bool> {
+fn first_page(journal: &Value) -> Option<Value> {
     let workspace = journal.get("workspace")?;
     let mut rows: Vec<Row<'_>> = journal.get("events")?.as_array()?.iter().map(row).collect::<Option<_>>()?;
     rows.sort_by_key(|row| row.sequence);
     let hash = workspace.get("event_head_hash")?.as_str()?;
     let head = StoredHead { sequence: number(workspace, "event_head_sequence")?, hash };
     let page = Page::new(workspace.get("epoch_id")?.as_str()?, 0, None, &rows, head).ok()?;
-    Some(page.chain_valid)
+    Some(page.to_value())
 }
 
 /// Exports, good and bad.
@@ -117,7 +122,8 @@ fn exports(vectors: &Object) -> Vec<Case> {
             verifier.push(line.as_str().unwrap_or_default().as_bytes());
             verifier.push(b"\n");
         }
-        cases.push(compare(text(case, "id"), &verdict(verifier), case));
+        let (said, verdict) = verdict(verifier);
+        cases.push(compare(text(case, "id"), said, &verdict, case));
     }
     cases
 }
@@ -133,10 +139,17 @@ fn verifier(case: &Value) -> ExportVerifier {
     }
 }
 
-fn verdict(verifier: ExportVerifier) -> Object {
+/// Everything that verification said, and what of it vectors state.
+fn verdict(verifier: ExportVerifier) -> (Object, Object) {
     match verifier.finish() {
-        Ok(report) => report_members(&report),
-        Err(error) => Object::new().with("error", error.code()).with_some("line", error.line),
+        Ok(report) => {
+            let said = report.to_value().as_object().cloned().unwrap_or_default();
+            (said, report_members(&report))
+        }
+        Err(error) => {
+            let verdict = Object::new().with("error", error.code()).with_some("line", error.line);
+            (verdict.clone().with("message", error.to_string()), verdict)
+        }
     }
 }
 
@@ -157,7 +170,7 @@ fn report_members(report: &ExportReport) -> Object {
 }
 
 /// Compares what is stated, and the first failure even if none is.
-fn compare(id: &str, verdict: &Object, case: &Value) -> Case {
+fn compare(id: &str, said: Object, verdict: &Object, case: &Value) -> Case {
     let Some(expected) = case.get("expect").and_then(Value::as_object) else {
         return Case::malformed(id, "`expect` is missing");
     };
@@ -171,7 +184,7 @@ fn compare(id: &str, verdict: &Object, case: &Value) -> Case {
     let same = actual == *expected;
     let difference =
         super::Difference { expected: write_compact(&expected.clone().into()), actual: write_compact(&actual.into()) };
-    Case::new(id, (!same).then_some(difference))
+    Case::new(id, said, (!same).then_some(difference))
 }
 
 /// Roots and proofs over the same leaves.
@@ -181,18 +194,19 @@ fn merkle(vectors: &Object) -> Vec<Case> {
     };
     let mut cases = Vec::new();
     for (size, published) in roots.iter().enumerate() {
-        let computed = leaves.get(..size).map(|leaves| hex(&root(leaves)));
-        cases.push(Case::compare(format!("root of {size}"), hex(published), computed.unwrap_or_default()));
+        let computed = leaves.get(..size).map(|leaves| hex(&root(leaves))).unwrap_or_default();
+        let said = Object::new().with("root", &computed);
+        cases.push(Case::compare(format!("root of {size}"), said, hex(published), computed));
     }
     for proof in items(vectors, "inclusion") {
         let (index, size) = (number(proof, "index").unwrap_or_default(), number(proof, "size").unwrap_or_default());
         let id = format!("inclusion of {index} in {size}");
-        cases.push(Case::compare(id, "proven", include(&leaves, &roots, index, size, proof)));
+        cases.push(judge_proof(id, include(&leaves, &roots, index, size, proof)));
     }
     for proof in items(vectors, "consistency") {
         let [old, new] = ["old_size", "new_size"].map(|name| number(proof, name).unwrap_or_default());
         let id = format!("consistency of {old} with {new}");
-        cases.push(Case::compare(id, "proven", grow(&leaves, &roots, old, new, proof)));
+        cases.push(judge_proof(id, grow(&leaves, &roots, old, new, proof)));
     }
     cases
 }
@@ -203,35 +217,36 @@ fn leaves_and_roots(vectors: &Object) -> Option<(Vec<Hash>, Vec<Hash>)> {
     Some((leaves.collect::<Option<_>>()?, roots.collect::<Option<_>>()?))
 }
 
-fn include(leaves: &[Hash], roots: &[Hash], index: u64, size: u64, proof: &Value) -> String {
-    let proven = || {
-        let path = path(proof)?;
-        let (tree, leaf) = (leaves.get(..place(size)?)?, leaves.get(place(index)?)?);
-        let same = prove_inclusion(tree, index).is_some_and(|proven| proven == path);
-        let held = verify_inclusion(index, size, leaf, &path, roots.get(place(size)?)?);
-        Some((same, held.map_err(|error| error.to_string())))
-    };
-    said(proven())
+/// A proof that was run: the path that was given, the one that was computed, and what verification says to the first.
+struct Proof {
+    given: Vec<Hash>,
+    computed: Option<Vec<Hash>>,
+    held: Result<(), ProofError>,
 }
 
-fn grow(leaves: &[Hash], roots: &[Hash], old: u64, new: u64, proof: &Value) -> String {
-    let proven = || {
-        let path = path(proof)?;
-        let same = prove_consistency(leaves.get(..place(new)?)?, old).is_some_and(|proven| proven == path);
-        let (before, after) = (roots.get(place(old)?)?, roots.get(place(new)?)?);
-        let held = verify_consistency(old, new, before, after, &path);
-        Some((same, held.map_err(|error| error.to_string())))
-    };
-    said(proven())
+fn include(leaves: &[Hash], roots: &[Hash], index: u64, size: u64, proof: &Value) -> Option<Proof> {
+    let given = path(proof)?;
+    let (tree, leaf) = (leaves.get(..place(size)?)?, leaves.get(place(index)?)?);
+    let held = verify_inclusion(index, size, leaf, &given, roots.get(place(size)?)?);
+    Some(Proof { computed: prove_inclusion(tree, index), given, held })
 }
 
-fn said(proven: Option<(bool, Result<(), String>)>) -> String {
-    match proven {
-        None => "the vector is malformed".into(),
-        Some((false, _)) => "another path was computed".into(),
-        Some((true, Err(error))) => error,
-        Some((true, Ok(()))) => "proven".into(),
-    }
+fn grow(leaves: &[Hash], roots: &[Hash], old: u64, new: u64, proof: &Value) -> Option<Proof> {
+    let given = path(proof)?;
+    let computed = prove_consistency(leaves.get(..place(new)?)?, old);
+    let (before, after) = (roots.get(place(old)?)?, roots.get(place(new)?)?);
+    let held = verify_consistency(old, new, before, after, &given);
+    Some(Proof { computed, given, held })
+}
+
+fn judge_proof(id: String, proof: Option<Proof>) -> Case {
+    let Some(Proof { given, computed, held }) = proof else { return Case::malformed(id, "the vector is malformed") };
+    let path: Option<Value> = computed.as_ref().map(|path| path.iter().map(|hash| Value::from(hex(hash))).collect());
+    let words = held.map_or_else(|error| error.to_string(), |()| "proven".into());
+    let said = Object::new().with_some("path", path).with("proof", &words);
+    let actual =
+        if computed.is_some_and(|computed| computed == given) { words } else { "another path was computed".into() };
+    Case::compare(id, said, "proven", actual)
 }
 
 fn path(proof: &Value) -> Option<Vec<Hash>> {

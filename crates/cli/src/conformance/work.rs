@@ -1,7 +1,8 @@
 //! Documents and the findings they must give.
 
-use bailiwick_core::json::Value;
-use bailiwick_core::work::vectors::{Expectation, VectorError, run_vector};
+use bailiwick_core::json::{Object, Value};
+use bailiwick_core::work::vectors::{Expectation, VectorError, run_checks, run_vector};
+use bailiwick_core::work::{Finding, Validation};
 use bailiwick_schema::Engine;
 
 use super::{Case, Difference};
@@ -18,13 +19,24 @@ pub(super) fn run(vectors: &[Value]) -> Vec<Case> {
 
 fn run_one(vector: &Value, number: u64, engine: &Engine) -> Case {
     let id = vector.get("id").and_then(Value::as_str).map_or_else(|| format!("number {number}"), str::to_owned);
+    let said = match run_checks(vector, engine) {
+        Ok(validation) => said(&validation),
+        Err(error) => return Case::malformed(id, error.to_string()),
+    };
     match run_vector(vector, engine) {
-        Ok(()) => Case::new(id, None),
+        Ok(()) => Case::new(id, said, None),
         Err(VectorError::Mismatch { expected, actual }) => {
-            Case::new(id, Some(Difference { expected: list(&expected), actual: list(&actual) }))
+            Case::new(id, said, Some(Difference { expected: list(&expected), actual: list(&actual) }))
         }
         Err(other) => Case::malformed(id, other.to_string()),
     }
+}
+
+/// What the checks said, messages included.
+fn said(validation: &Validation) -> Object {
+    let findings: Value = validation.findings.iter().map(Finding::to_value).collect();
+    let skipped: Value = validation.skipped.iter().map(|rule| Value::from(rule.as_str())).collect();
+    Object::new().with("findings", findings).with("skipped", skipped)
 }
 
 fn list(findings: &[Expectation]) -> String {

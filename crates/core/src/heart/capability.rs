@@ -3,13 +3,15 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::{
-    BlobReader, BlobWriter, Configuration, Context, Document, Draft, Fresh, Key, Outcome, Refusal, View, ViewError,
-    configuration,
+    BlobReader, BlobWriter, Configuration, Context, Document, Draft, Fresh, IndexEntry, Key, Outcome, Refusal, Stored,
+    View, ViewError, configuration,
 };
 use crate::hash::{Hash, sha256};
 use crate::json::{Object, Value, write_canonical};
+use crate::waiting::{self, Waiting};
 use crate::work;
 
 /// The number of the rule set. It rises whenever any verdict could change, so that a verifier knows whether it
@@ -46,6 +48,13 @@ impl Sections {
     }
 }
 
+/// The number of the form in which documents are kept and can be found. It rises whenever what a document is kept as
+/// or found by changes while the rules stay the same; a desk then renews what a store holds ([`renew`]). Before there
+/// were numbers, the form was 1.
+///
+/// 2: what waits says `from` and `to` and is found by what it asks; track records are listed.
+pub const FORM: u64 = 2;
+
 /// A command in normal form, of any capability.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
@@ -67,6 +76,8 @@ pub enum Fact {
 /// A question that changes nothing, of any capability.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Query {
+    /// What waits for whoever asks
+    Waiting(waiting::Query),
     /// Work orders and reports
     Work(work::Query),
 }
@@ -164,6 +175,7 @@ pub(super) fn answer(
     configuration: &Configuration,
 ) -> Result<Result<Value, Refusal>, ViewError> {
     match query {
+        Query::Waiting(query) => waiting::answer(view, query, context),
         Query::Work(query) => work::answer(view, query, context, configuration),
     }
 }
@@ -172,4 +184,36 @@ pub(super) fn answer(
 /// ever falls due for documents of this kind.
 pub fn expire_due(key: &Key) -> Option<Command> {
     (key.kind == work::OrderRecord::KIND).then(|| Command::Work(work::Command::ExpireDue { id: key.id.clone() }))
+}
+
+/// A stored document of any earlier form in the form of [`FORM`], with everything it is found by. `None` for a kind that
+/// is none of these rules.
+///
+/// # Errors
+///
+/// [`ViewError::NotLoaded`] names what to load before calling again.
+pub fn renew(view: &View, stored: &Stored) -> Result<Option<(Stored, Vec<IndexEntry>)>, ViewError> {
+    Ok(Some(match stored.key.kind.as_str() {
+        Configuration::KIND => renewed(&stored.read::<Configuration>()?),
+        Waiting::KIND => renewed(&renew_waiting(view, stored.read()?)?),
+        work::OrderRecord::KIND => renewed(&stored.read::<work::OrderRecord>()?),
+        work::ReportRecord::KIND => renewed(&stored.read::<work::ReportRecord>()?),
+        work::TrackRecord::KIND => renewed(&stored.read::<work::TrackRecord>()?),
+        _ => return Ok(None),
+    }))
+}
+
+fn renewed<D: Document>(document: &D) -> (Stored, Vec<IndexEntry>) {
+    (Stored::of(document), document.index())
+}
+
+/// Form 1 did not say whose work it is.
+fn renew_waiting(view: &View, waiting: Waiting) -> Result<Waiting, ViewError> {
+    if waiting.about.kind != work::OrderRecord::KIND {
+        return Ok(waiting);
+    }
+    let about: Option<work::OrderRecord> = view.document(&waiting.about.id)?;
+    let parties = about.map(|record| (record.manager().into(), record.worker().into()));
+    let (from, to) = parties.unzip();
+    Ok(Waiting { from, to, ..waiting })
 }

@@ -70,6 +70,11 @@ impl Memory {
                 let found = self.select(&select);
                 view.load_selection(*select, found);
             }
+            Need::Count(select) => {
+                let all = Select { after: None, limit: u32::MAX, ..(*select).clone() };
+                let count = u64::try_from(self.select(&all).len()).unwrap_or(u64::MAX);
+                view.load_count(*select, count);
+            }
         }
     }
 

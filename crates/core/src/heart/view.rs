@@ -11,6 +11,7 @@ use super::{Change, Corrupt, Document, Key, Stored};
 pub struct View {
     documents: BTreeMap<Key, Option<Stored>>,
     selections: BTreeMap<Select, Vec<Stored>>,
+    counts: BTreeMap<Select, u64>,
 }
 
 /// Something a decision needs and the view lacks.
@@ -20,6 +21,8 @@ pub enum Need {
     Documents(Vec<Key>),
     /// Documents by an index
     Selection(alloc::boxed::Box<Select>),
+    /// How many documents a selection would find without its paging
+    Count(alloc::boxed::Box<Select>),
 }
 
 /// Documents of one kind, found by an index and answered in the order of (`sort`, id).
@@ -81,6 +84,11 @@ impl View {
         self.selections.insert(select, stored);
     }
 
+    /// Says how many documents the store has for a selection, its paging left aside.
+    pub fn load_count(&mut self, select: Select, count: u64) {
+        self.counts.insert(select, count);
+    }
+
     /// A document.
     pub fn document<D: Document>(&self, id: &str) -> Result<Option<D>, ViewError> {
         let key = Key::of::<D>(id);
@@ -108,6 +116,11 @@ impl View {
         }
     }
 
+    /// How many documents a selection would find without its paging.
+    pub fn count(&self, select: &Select) -> Result<u64, ViewError> {
+        self.counts.get(select).copied().ok_or_else(|| ViewError::NotLoaded(Need::Count(select.clone().into())))
+    }
+
     /// How many bytes of documents are loaded by key, about.
     pub fn bytes(&self) -> usize {
         /// What a key and its place take, about.
@@ -118,9 +131,10 @@ impl View {
             .fold(0, usize::saturating_add)
     }
 
-    /// Forgets what selections found, and keeps the documents.
+    /// Forgets what selections found and counted, and keeps the documents.
     pub fn forget_selections(&mut self) {
         self.selections.clear();
+        self.counts.clear();
     }
 
     /// The keys of every document that was loaded, one by one or by a selection.

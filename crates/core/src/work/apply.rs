@@ -131,6 +131,8 @@ fn update_waiting(draft: &mut Draft<'_>, record: &OrderRecord, since: &str) -> R
         about,
         ask: ask.into(),
         of,
+        from: Some(record.manager().into()),
+        to: Some(record.worker().into()),
         title: text(&record.order, "goal").chars().take(200).collect(),
         since: since.into(),
         due: time::instant(text(&record.order, "deadline")).map_or_else(String::new, time::format),

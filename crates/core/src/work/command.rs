@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::arguments::{Arguments, bad_request};
 use super::order::MOST_ID;
 use super::quoted;
+use crate::arguments::{Arguments, bad_request};
 use crate::heart::{BlobReader, BlobWriter, Fresh, Refusal};
 use crate::json::{Number, Object, Value};
 

@@ -5,7 +5,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::arguments::bad_request;
 use super::command::{Command, Decision, fresh_order_id};
 use super::fact::{Fact, Opened, Reported};
 use super::record::{OrderRecord, ReportRecord, index};
@@ -16,6 +15,7 @@ use super::{
     Action, Event, Finding, Kind, Role, SelfReview, State, effect_references, has_invalid, import, items, next_state,
     order_spec_for, quoted, reply, report_spec_for, text, validate_child_order, validate_order, validate_report,
 };
+use crate::arguments::bad_request;
 use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Number, Object, Value};
 use crate::principal::{DESK, Established};

@@ -44,6 +44,17 @@ pub enum Role {
     Desk,
 }
 
+impl Role {
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Manager => "manager",
+            Self::Worker => "worker",
+            Self::Desk => "desk",
+        }
+    }
+}
+
 impl Action {
     /// Every action, in the order in which [`allowed_actions`] lists them, then `create` and `progress`.
     pub const ALL: [Self; 13] = [

@@ -13,7 +13,6 @@
 
 mod amounts;
 mod apply;
-mod arguments;
 mod command;
 mod decide;
 mod effect;
@@ -52,8 +51,9 @@ pub use message::{described, quoted, shown};
 pub use order::{ORDER_SPEC, ORDER_SPECS, is_work_order, order_spec_for, validate_order};
 pub use output::{Checked, NoEngine, OutputFault, OutputSchemas};
 pub use place::Place;
-pub use query::{List, MOST_LISTED, Query};
+pub use query::{Agents, List, MOST_LISTED, Query};
 pub use record::{OrderRecord, ReportRecord, ReportSummary};
+pub use reply::{last_seq, summarize};
 pub use report::{REPORT_SPEC, REPORT_SPECS, is_work_report, report_spec_for, validate_own_cost, validate_report};
 pub use settings::{Reads, SelfReview, Settings};
 pub use state::State;

@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::arguments::{Arguments, bad_request};
 use super::decide::{forbidden, not_found};
 use super::record::{OrderRecord, index};
 use super::track_record::TrackRecord;
 use super::{Reads, State, quoted, reply, text};
+use crate::arguments::{Arguments, bad_request};
 use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
-use crate::json::{Number, Object, Value};
+use crate::json::{Object, Value};
 use crate::principal::Established;
 
 /// A question that changes nothing.
@@ -28,6 +28,17 @@ pub enum Query {
         /// The agent
         agent: String,
     },
+    /// What every agent has done so far, by name
+    Agents(Agents),
+}
+
+/// Which agents to list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Agents {
+    /// After this one: `next_cursor` of an earlier answer
+    pub cursor: Option<String>,
+    /// How many at most
+    pub limit: Option<u32>,
 }
 
 /// Which orders to list.
@@ -49,11 +60,11 @@ pub struct List {
     pub limit: Option<u32>,
 }
 
-/// How many orders one answer lists at most, and when nothing is said.
+/// How many orders or agents one answer lists at most, and when nothing is said.
 pub const MOST_LISTED: u32 = 1_000;
 
 impl Query {
-    /// Reads a request: the query's short name (`get`, `list`, `track_record`) and its arguments as `spec §14.2`
+    /// Reads a request: the query's short name (`get`, `list`, `track_record`, `agents`) and its arguments as `spec §14.2`
     /// names them.
     ///
     /// # Errors
@@ -71,8 +82,11 @@ impl Query {
                 parent_id: arguments.string("parent_id")?,
                 continues: arguments.string("continues")?,
                 cursor: arguments.string("cursor")?,
-                limit: arguments.number("limit")?.map(limit).transpose()?,
+                limit: arguments.limit(MOST_LISTED)?,
             }),
+            "agents" => {
+                Self::Agents(Agents { cursor: arguments.string("cursor")?, limit: arguments.limit(MOST_LISTED)? })
+            }
             _ => return Err(bad_request(format!("unknown query {}", quoted(name)))),
         };
         arguments.finish()?;
@@ -87,16 +101,6 @@ fn state(name: &str) -> Result<State, Refusal> {
     })
 }
 
-fn limit(number: Number) -> Result<u32, Refusal> {
-    match number.to_u64().and_then(|limit| u32::try_from(limit).ok()) {
-        Some(limit @ 1..=MOST_LISTED) => Ok(limit),
-        _ => Err(bad_request(format!(
-            "`limit` is {}, must be a whole number from 1 to {MOST_LISTED}",
-            super::shown(number)
-        ))),
-    }
-}
-
 /// Answers a query.
 pub(crate) fn answer(
     view: &View,
@@ -105,27 +109,22 @@ pub(crate) fn answer(
     configuration: &Configuration,
 ) -> Result<Result<Value, Refusal>, ViewError> {
     let reader = (configuration.sections.work.reads == Reads::Parties).then_some(context.principal.id.as_str());
+    // Who signed in runs the desk, and sees how each agent does even where reads are restricted.
+    let own = reader.filter(|_| context.principal.established != Established::SignIn);
     match query {
         Query::Get { id } => get(view, id, reader),
         Query::List(list) => find(view, list, reader),
+        Query::TrackRecord { agent } if own.is_some_and(|own| own != agent) => {
+            let rule =
+                "while `work.restrict_reads` is set, a track record is for its own agent and for whoever signed in";
+            Ok(Err(forbidden(rule)))
+        }
         Query::TrackRecord { agent } => {
-            if configuration.sections.work.reads == Reads::Parties
-                && !sees_every_agent(context)
-                && context.principal.id != *agent
-            {
-                let message =
-                    "`work.restrict_reads` is set: a track record is for its own agent and for whoever is signed in";
-                return Ok(Err(forbidden(message)));
-            }
             let track = view.document(agent)?.unwrap_or_else(|| TrackRecord::empty(agent));
             Ok(Ok(track.to_reply().into()))
         }
+        Query::Agents(agents) => list_agents(view, agents, own),
     }
-}
-
-/// Who signs in runs the desk, and sees how each agent does even where reads are restricted.
-fn sees_every_agent(context: &Context<'_>) -> bool {
-    context.principal.established == Established::SignIn
 }
 
 fn get(view: &View, id: &str, reader: Option<&str>) -> Result<Result<Value, Refusal>, ViewError> {
@@ -178,4 +177,30 @@ fn find(view: &View, list: &List, reader: Option<&str>) -> Result<Result<Value, 
     let next = next.map(|last| format!("{}/{}", text(&last.order, "created_at"), last.order_id()));
     let orders: Value = found.iter().map(|record| Value::from(reply::summary(record))).collect();
     Ok(Ok(Object::new().with("orders", orders).with_some("next_cursor", next).into()))
+}
+
+/// Lists agents; only the one that asks, if `own` is given.
+fn list_agents(view: &View, agents: &Agents, own: Option<&str>) -> Result<Result<Value, Refusal>, ViewError> {
+    if let Some(own) = own {
+        let after = agents.cursor.as_deref().unwrap_or_default();
+        let track = view.document::<TrackRecord>(own)?.filter(|track| after < track.agent.as_str());
+        let records: Value = track.iter().map(|track| Value::from(track.to_reply())).collect();
+        return Ok(Ok(Object::new().with("agents", records).into()));
+    }
+    let limit = agents.limit.unwrap_or(MOST_LISTED);
+    let mut found: Vec<TrackRecord> = view.select(&Select {
+        kind: TrackRecord::KIND,
+        scope: Scope::Workspace,
+        index: TrackRecord::ALL,
+        value: String::new(),
+        also: Vec::new(),
+        after: agents.cursor.as_ref().map(|agent| (String::new(), agent.clone())),
+        limit: limit.saturating_add(1),
+    })?;
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = found.len() > most;
+    found.truncate(most);
+    let next = found.last().filter(|_| more).map(|last| last.agent.clone());
+    let records: Value = found.iter().map(|track| Value::from(track.to_reply())).collect();
+    Ok(Ok(Object::new().with("agents", records).with_some("next_cursor", next).into()))
 }

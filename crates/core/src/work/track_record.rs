@@ -31,6 +31,9 @@ pub struct TrackRecord {
 }
 
 impl TrackRecord {
+    /// Everybody's, by agent.
+    pub(super) const ALL: &'static str = "all";
+
     /// The record of an agent who was never given an order.
     pub fn empty(agent: &str) -> Self {
         Self { agent: agent.into(), ..Self::default() }
@@ -136,6 +139,6 @@ impl Document for TrackRecord {
     }
 
     fn index(&self) -> Vec<IndexEntry> {
-        Vec::new()
+        Vec::from([IndexEntry::new(Self::ALL, "", "")])
     }
 }

@@ -80,7 +80,11 @@ pub fn run_vector(vector: &Value, schemas: &dyn OutputSchemas) -> Result<(), Vec
 }
 
 /// Runs the checks that a vector's kind asks for.
-fn run_checks(vector: &Value, schemas: &dyn OutputSchemas) -> Result<Validation, VectorError> {
+///
+/// # Errors
+///
+/// [`VectorError::Malformed`] when the vector is not of the published form.
+pub fn run_checks(vector: &Value, schemas: &dyn OutputSchemas) -> Result<Validation, VectorError> {
     let member = |name, missing| vector.get(name).ok_or(VectorError::Malformed(missing));
     let order = member("order", "`order` is missing")?;
     match vector.get("kind").and_then(Value::as_str) {

@@ -190,6 +190,82 @@ pub(crate) struct TrackRecord {
     budget: Amounts,
 }
 
+/// What an agent has done so far, and when it was last seen
+#[derive(Serialize, ToSchema)]
+pub(crate) struct KnownAgent {
+    #[serde(flatten)]
+    record: TrackRecord,
+    /// By this server, or in the newest entries of the journal; null if not there
+    #[schema(format = DateTime)]
+    last_seen: Option<String>,
+}
+
+/// Agents by name
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Agents {
+    agents: Vec<KnownAgent>,
+    /// There are more: give this as `cursor`
+    #[schema(nullable = false)]
+    next_cursor: Option<String>,
+}
+
+/// What waits for the caller
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Inbox {
+    items: Vec<Waiting>,
+    counts: Counts,
+    /// There may be more: give this as `cursor`
+    #[schema(nullable = false)]
+    next_cursor: Option<String>,
+}
+
+/// Something that waits for a person
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Waiting {
+    /// What kind of thing waits
+    kind: WaitingKind,
+    /// Its id
+    #[schema(example = "wo_0123456789abcdef")]
+    id: String,
+    ask: Ask,
+    /// What it is about, in a line
+    title: String,
+    /// Who gave the work
+    #[schema(nullable = false, example = "human:ada")]
+    from: Option<String>,
+    /// Who does it
+    #[schema(nullable = false, example = "agent:worker")]
+    to: Option<String>,
+    #[schema(format = DateTime)]
+    since: String,
+    /// When it expires
+    #[schema(format = DateTime)]
+    due: String,
+    /// Of the order when the wait began: its `last_seq`
+    version: u64,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WaitingKind {
+    Order,
+}
+
+/// A report to review, or a question to answer
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Ask {
+    Review,
+    Answer,
+}
+
+/// How much waits for the caller, by what is asked
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Counts {
+    review: u64,
+    answer: u64,
+}
+
 /// Whom a request comes from, and what server answers it
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Session {
@@ -251,8 +327,11 @@ pub(crate) struct Head {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Entries {
     entries: Vec<Entry>,
-    /// Give this as `after` to read on
-    next_after: u64,
+    /// Give this as `after` to read on; there unless `before` was given
+    #[schema(nullable = false)]
+    next_after: Option<u64>,
+    /// Give this as `before` to read on; there if `before` was given, null at the journal's beginning
+    next_before: Option<u64>,
     /// Where the journal ended when this was read
     head_sequence: u64,
     #[schema(pattern = "^[0-9a-f]{64}$")]

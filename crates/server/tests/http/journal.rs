@@ -41,6 +41,106 @@ async fn pages_hang_together_up_to_the_head() {
     server.stop().await;
 }
 
+/// The sequences of every page, one list for each page, going on at `next` until it is null or stays.
+async fn pages(server: &Running, query: &str, next: &str, mut place: u64) -> Vec<Vec<u64>> {
+    let mut pages = Vec::new();
+    loop {
+        let path = format!("/api/v1/journal/entries?{query}&{}={place}", next.trim_start_matches("next_"));
+        let page = server.get(&path).by(MANAGER).send().await.json();
+        let sequences = page["entries"].as_array().unwrap().iter().map(|entry| entry["sequence"].as_u64().unwrap());
+        pages.push(sequences.collect());
+        match page[next].as_u64() {
+            Some(further) if further != place => place = further,
+            _ => return pages,
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_newest_come_first_when_going_back() {
+    let server = start().await;
+    for _ in 0..5 {
+        server.order().await;
+    }
+    assert_eq!(pages(&server, "limit=2", "next_before", u64::MAX).await, [vec![5, 4], vec![3, 2], vec![1]]);
+    assert_eq!(pages(&server, "limit=5", "next_before", 6).await, [vec![5, 4, 3, 2, 1]]);
+    assert_eq!(pages(&server, "limit=9", "next_before", 3).await, [vec![2, 1]]);
+    assert_eq!(pages(&server, "limit=9", "next_before", 0).await, [Vec::<u64>::new()]);
+    let both = server.get("/api/v1/journal/entries?after=1&before=3").by(MANAGER).send().await;
+    both.is_problem(400, "BAD_REQUEST");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn filters_take_entries_by_what_they_say() {
+    let server = start().await;
+    server.order().await;
+    // Three entries: created, accepted, started.
+    let id = server.order_at_work().await;
+    server.order().await;
+    let cases = [
+        (format!("entity={id}"), vec![4, 3, 2]),
+        ("type=work.create".into(), vec![5, 2, 1]),
+        ("type=work.create&actor=agent:worker".into(), vec![]),
+        (format!("actor=agent:worker&entity={id}"), vec![4, 3]),
+        ("type=".into(), vec![]),
+    ];
+    for (query, expected) in cases {
+        let back = pages(&server, &format!("{query}&limit=2"), "next_before", u64::MAX).await.concat();
+        assert_eq!(back, expected, "{query}");
+        let mut on = pages(&server, &format!("{query}&limit=2"), "next_after", 0).await.concat();
+        on.reverse();
+        assert_eq!(on, expected, "{query}");
+    }
+    server.get("/api/v1/journal/entries?kind=x").by(MANAGER).send().await.is_problem(400, "BAD_REQUEST");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn entries_are_read_backwards_and_by_filter() {
+    let server = start().await;
+    let get = |query: &str| {
+        let call = server.get(&format!("/api/v1/journal/entries?{query}")).by(MANAGER);
+        async { call.send().await.json() }
+    };
+    let sequences = |page: &Value| -> Vec<u64> {
+        page["entries"].as_array().unwrap().iter().map(|entry| entry["sequence"].as_u64().unwrap()).collect()
+    };
+    let empty = get("before=9").await;
+    assert_eq!((sequences(&empty), &empty["next_before"]), (vec![], &Value::Null));
+    let worked = server.order_at_work().await;
+    for _ in 0..300 {
+        server.order().await;
+    }
+    let newest = get("before=18446744073709551615&limit=2").await;
+    assert_eq!((sequences(&newest), &newest["next_before"]), (vec![303, 302], &json!(302)));
+    assert_eq!(newest["head_sequence"], 303);
+    let (mut seen, mut before) = (Vec::new(), json!(304));
+    while !before.is_null() {
+        let page = get(&format!("before={before}&limit=100")).await;
+        seen.extend(sequences(&page));
+        before = page["next_before"].clone();
+    }
+    assert_eq!(seen, (1..=303).rev().collect::<Vec<_>>());
+    for (filter, expected) in [
+        ("actor=agent%3Aworker".to_owned(), vec![3, 2]),
+        ("type=work.accept".into(), vec![2]),
+        (format!("entity={worked}"), vec![3, 2, 1]),
+        (format!("entity={worked}&actor=agent%3Amanager"), vec![1]),
+        ("type=work".into(), vec![]),
+    ] {
+        let page = get(&format!("before=304&{filter}")).await;
+        assert_eq!((sequences(&page), &page["next_before"]), (expected, &Value::Null), "{filter}");
+    }
+    let page = get("before=304&actor=agent%3Amanager&limit=1").await;
+    assert_eq!((sequences(&page), &page["next_before"]), (vec![303], &json!(303)));
+    for wrong in ["before=1&after=1", "before=x", "before=-1", "before=2&by=x"] {
+        let call = server.get(&format!("/api/v1/journal/entries?{wrong}")).by(MANAGER);
+        call.send().await.is_problem(400, "BAD_REQUEST");
+    }
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn an_export_verifies_and_a_changed_one_does_not() {
     let server = start().await;

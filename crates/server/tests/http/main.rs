@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod access;
+mod agents;
+mod inbox;
 mod journal;
 mod limits;
 mod mcp;

@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 use crate::running::{MANAGER, WORKER, done, new_order, start};
 
 /// Every operation there is.
-const OPERATIONS: [&str; 20] = [
+const OPERATIONS: [&str; 22] = [
     "delete /api/v1/session",
     "get /api/v1/agents/{agent}/track-record",
+    "get /api/v1/agents",
     "get /api/v1/events",
+    "get /api/v1/inbox",
     "get /api/v1/journal/entries",
     "get /api/v1/journal/export",
     "get /api/v1/journal/head",
@@ -113,6 +115,12 @@ fn check(document: &Value, shape: &str, value: &Value) {
     }
 }
 
+/// Checks a value against a shape.
+#[track_caller]
+pub(crate) fn check_shape(shape: &str, value: &Value) {
+    check(&document(), shape, value);
+}
+
 fn members(schema: &Value, document: &Value) -> BTreeSet<String> {
     let mut names: BTreeSet<String> =
         schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
@@ -148,6 +156,13 @@ async fn answers_have_the_shapes_it_states() {
     check(&document, "Head", &get("/api/v1/journal/head".into()).await.json());
     let entries = get("/api/v1/journal/entries".into()).await.json();
     check(&document, "Entries", &entries);
+    let before = get("/api/v1/journal/entries?before=9".into()).await.json();
+    check(&document, "Entries", &before);
+    let agents = get("/api/v1/agents".into()).await.json();
+    check(&document, "Agents", &agents);
+    check(&document, "KnownAgent", &agents["agents"][0]);
+    let inbox = get("/api/v1/inbox".into()).await.json();
+    check(&document, "Inbox", &inbox);
     for entry in entries["entries"].as_array().unwrap() {
         check(&document, "Entry", entry);
     }

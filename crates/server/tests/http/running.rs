@@ -5,7 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
+use bailiwick_core::heart::Command;
+use bailiwick_core::json::{Limits, parse};
+use bailiwick_core::principal::Principal;
 use bailiwick_core::time::{self, Millis};
+use bailiwick_core::work;
 use bailiwick_desk::Desk;
 use bailiwick_server::{Auth, KeyRing, Server, ServerError, ServerOptions};
 use http_body_util::BodyExt;
@@ -86,6 +90,20 @@ impl Running {
         let answer = self.post("/api/v1/orders", new_order()).by(MANAGER).send().await;
         assert_eq!(answer.status, 201, "{}", answer.text());
         answer.json()["id"].as_str().unwrap().into()
+    }
+
+    /// An order that waits for a person's review; its id.
+    pub(crate) async fn order_to_review(&self, person: &str) -> String {
+        let order = new_order().to_string();
+        let arguments = parse(order.as_bytes(), &Limits::DOCUMENT).unwrap().as_object().unwrap().clone();
+        let create = Command::Work(work::Command::parse("create", arguments).unwrap());
+        let issued = self.desk.run(&Principal::by_sign_in(person), create).await.unwrap();
+        let id = issued.get("id").unwrap().as_str().unwrap().to_owned();
+        for (step, body) in [("accept", json!({})), ("start", json!({})), ("reports", done())] {
+            let answer = self.post(&format!("/api/v1/orders/{id}/{step}"), body).by(WORKER).send().await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+        }
+        id
     }
 
     /// An order that the worker works on; its id.

@@ -4,25 +4,25 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::quoted;
 use crate::heart::Refusal;
 use crate::json::{Number, Object, Value};
+use crate::work::{quoted, shown as shown_number};
 
 /// The most characters of a free text: an answer, a reason, a note.
-pub(super) const MOST_TEXT: usize = 65_536;
+pub(crate) const MOST_TEXT: usize = 65_536;
 
 /// The arguments of one request, taken out one by one.
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     members: Object,
     accepted: Vec<&'static str>,
 }
 
-pub(super) fn bad_request(message: impl Into<String>) -> Refusal {
+pub(crate) fn bad_request(message: impl Into<String>) -> Refusal {
     Refusal::new("BAD_REQUEST", message).with("findings", Vec::<Value>::new())
 }
 
 impl Arguments {
-    pub(super) fn new(members: Object) -> Self {
+    pub(crate) fn new(members: Object) -> Self {
         Self { members, accepted: Vec::new() }
     }
 
@@ -45,7 +45,7 @@ impl Arguments {
     }
 
     /// An optional string.
-    pub(super) fn string(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
+    pub(crate) fn string(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
         let value = self.take(name);
         Self::of_type(value, name, "a string", |value| match value {
             Value::String(text) => Ok(text),
@@ -54,7 +54,7 @@ impl Arguments {
     }
 
     /// A string that must be there and not be empty.
-    pub(super) fn required(&mut self, name: &'static str) -> Result<String, Refusal> {
+    pub(crate) fn required(&mut self, name: &'static str) -> Result<String, Refusal> {
         match self.string(name)? {
             Some(text) if !text.is_empty() => Ok(text),
             Some(_) => Err(bad_request(format!("`{name}` is empty"))),
@@ -63,7 +63,7 @@ impl Arguments {
     }
 
     /// An optional free text; a blank one counts as none.
-    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
+    pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
         let text = self.string(name)?.filter(|text| !text.trim().is_empty());
         match text.as_ref().map(|text| text.chars().count()) {
             Some(count) if count > MOST_TEXT => {
@@ -74,7 +74,7 @@ impl Arguments {
     }
 
     /// An optional number.
-    pub(super) fn number(&mut self, name: &'static str) -> Result<Option<Number>, Refusal> {
+    pub(crate) fn number(&mut self, name: &'static str) -> Result<Option<Number>, Refusal> {
         let value = self.take(name);
         Self::of_type(value, name, "a number", |value| match value {
             Value::Number(number) => Ok(number),
@@ -82,8 +82,20 @@ impl Arguments {
         })
     }
 
+    /// How many to answer at most: an optional whole number from 1 to `most`.
+    pub(crate) fn limit(&mut self, most: u32) -> Result<Option<u32>, Refusal> {
+        let Some(number) = self.number("limit")? else { return Ok(None) };
+        match number.to_u64().and_then(|limit| u32::try_from(limit).ok()) {
+            Some(limit) if (1..=most).contains(&limit) => Ok(Some(limit)),
+            _ => Err(bad_request(format!(
+                "`limit` is {}, must be a whole number from 1 to {most}",
+                shown_number(number)
+            ))),
+        }
+    }
+
     /// An optional array of strings.
-    pub(super) fn strings(&mut self, name: &'static str) -> Result<Option<Vec<String>>, Refusal> {
+    pub(crate) fn strings(&mut self, name: &'static str) -> Result<Option<Vec<String>>, Refusal> {
         let value = self.take(name);
         Self::of_type(value, name, "an array of strings", |value| {
             let texts = value.as_array().map(|items| items.iter().map(|item| item.as_str().map(String::from)));
@@ -92,12 +104,12 @@ impl Arguments {
     }
 
     /// Whatever was not taken, for a document that is checked as a whole.
-    pub(super) fn rest(self) -> Object {
+    pub(crate) fn rest(self) -> Object {
         self.members
     }
 
     /// Refuses whatever was not taken.
-    pub(super) fn finish(self) -> Result<(), Refusal> {
+    pub(crate) fn finish(self) -> Result<(), Refusal> {
         match self.members.iter().next() {
             None => Ok(()),
             Some((name, _)) => {
@@ -112,7 +124,7 @@ impl Arguments {
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
-        Value::Number(number) => super::shown(*number),
+        Value::Number(number) => shown_number(*number),
         Value::Bool(value) => format!("{value}"),
         Value::Null => "null".into(),
         Value::Array(_) | Value::Object(_) => format!("an {}", value.type_name()),
