@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use crate::link::{Link, Row, Value};
 use crate::rows::{Rows, found_by, limit, limits, receipt_name};
 use crate::{
-    Commit, FORMAT, JournalHead, NewWorkspace, Receipt, ReceiptKey, Snapshot, Store, StoreError, StoredEntry,
+    Commit, Due, FORMAT, JournalHead, NewWorkspace, Receipt, ReceiptKey, Snapshot, Store, StoreError, StoredEntry,
     Transaction, WRITER, sql,
 };
 

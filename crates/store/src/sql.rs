@@ -367,7 +367,8 @@ mod tests {
             (id=? AND workspace=? AND kind=? AND name=? AND value=?)";
         assert_eq!(steps.iter().filter(|step| *step == walk).count(), 1, "{steps:#?}");
         assert_eq!(steps.iter().filter(|step| *step == further).count(), ALSO_SLOTS, "{steps:#?}");
-        let due = "SEARCH index_entries USING COVERING INDEX index_entries_due (workspace=? AND sort<?)";
+        let due = "SEARCH index_entries USING COVERING INDEX index_entries_due \
+                   (workspace=? AND (sort,kind,id)>(?,?,?) AND sort<?)";
         assert_eq!(plans(DUE).await, [due]);
     }
 }

@@ -10,6 +10,7 @@ use super::{
     View, ViewError, configuration,
 };
 use crate::hash::{Hash, sha256};
+use crate::journal::Entry;
 use crate::json::{Object, Value, write_canonical};
 use crate::waiting::{self, Waiting};
 use crate::work;
@@ -125,6 +126,16 @@ impl Command {
     }
 }
 
+impl Query {
+    /// The one document whose due work the answer shows. `None` if it shows more than one: lists and sums.
+    pub fn about(&self) -> Option<Key> {
+        match self {
+            Self::Work(work::Query::Get { id }) => Some(Key::of::<work::OrderRecord>(id)),
+            Self::Waiting(_) | Self::Work(_) => None,
+        }
+    }
+}
+
 impl Fact {
     /// The fact as the journal writes it.
     pub fn write(&self, blobs: &mut BlobWriter) -> Object {
@@ -184,6 +195,26 @@ pub(super) fn answer(
 /// ever falls due for documents of this kind.
 pub fn expire_due(key: &Key) -> Option<Command> {
     (key.kind == work::OrderRecord::KIND).then(|| Command::Work(work::Command::ExpireDue { id: key.id.clone() }))
+}
+
+/// The documents that a journal entry changes, as far as it names them: what somebody may wait for. `None` if it does not
+/// say, so that any may be changed.
+pub fn touched(entry: &Entry) -> Option<Vec<Key>> {
+    if entry.kind == configuration::Adopt::NAME {
+        return Some([Key::of::<Configuration>(&*entry.entity_id)].into());
+    }
+    entry.kind.strip_prefix("work.")?;
+    // An order that is taken over stands in a blob, but the entry is about it.
+    let mut keys = Vec::from([Key::of::<work::OrderRecord>(&*entry.entity_id)]);
+    for fact in entry.payload.get("facts")?.as_array()? {
+        if let Some(order) = work::order_of(fact)? {
+            let key = Key::of::<work::OrderRecord>(order);
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    Some(keys)
 }
 
 /// A stored document of any earlier form in the form of [`FORM`], with everything it is found by. `None` for a kind that

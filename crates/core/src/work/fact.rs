@@ -166,6 +166,16 @@ impl Fact {
     }
 }
 
+/// The order that a written fact is about, `Some(None)` if its entry says that alone. `None` if the name is so long that it
+/// stands in a blob, or this is no fact.
+pub(crate) fn order_of(fact: &Value) -> Option<Option<&str>> {
+    match fact.get("fact")?.as_str()? {
+        "work.imported" => Some(None),
+        "work.opened" => fact.get("id")?.as_str().map(Some),
+        _ => fact.get("order")?.as_str().map(Some),
+    }
+}
+
 /// Findings from an array; an erased array is none.
 pub(super) fn read_findings(value: &Value) -> Option<Vec<Finding>> {
     match value {

@@ -63,6 +63,7 @@ pub use track_record::TrackRecord;
 
 pub(crate) use apply::apply;
 pub(crate) use decide::decide;
+pub(crate) use fact::order_of;
 pub(crate) use query::answer;
 
 use crate::json::Value;
