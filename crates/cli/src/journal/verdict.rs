@@ -76,8 +76,15 @@ impl Verdict {
     pub(crate) fn require_decided(&mut self) {
         let Some(replay) = self.decided.as_ref().filter(|replay| !replay.decided_all()) else { return };
         let left = replay.applied.saturating_add(replay.erased);
-        let entries = counted(left, "entry");
-        self.fail(Wrong::new("not_decided", None, format!("{entries} could not be decided again, and `--require-decided` is set")));
+        let entries = match left {
+            1 => "1 entry".to_owned(),
+            left => format!("{left} entries"),
+        };
+        self.fail(Wrong::new(
+            "not_decided",
+            None,
+            format!("{entries} could not be decided again, and `--require-decided` is set"),
+        ));
     }
 
     /// Notes something wrong, unless there is something already.
@@ -145,8 +152,10 @@ impl Verdict {
         if let Some(replay) = &self.decided {
             output.line(format!("  decided    {}", in_words(replay)))?;
             if replay.applied > 0 || replay.erased > 0 {
-                let mark = output.style().mark(Mark::Bad);
-                output.line(format!("  {mark} not every decision was made again: whether the rules were kept there is not known"))?;
+                let mark = output.style().mark(Mark::Warning);
+                output.line(format!(
+                    "  {mark} not every decision was made again: whether the rules were kept there is not known"
+                ))?;
             }
         }
         if let Some(documents) = self.documents {

@@ -27,6 +27,7 @@ mod record;
 mod refusal;
 pub mod replay;
 mod run;
+pub mod vectors;
 mod view;
 
 pub use blob::{Blob, BlobReader, BlobWriter, blob_references};
