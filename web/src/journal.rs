@@ -9,6 +9,7 @@ pub(crate) mod verification;
 
 use leptos::prelude::*;
 
+use crate::focus::focus_soon;
 use crate::page::Heading;
 use crate::parts::{Empty, Filters};
 
@@ -30,7 +31,7 @@ pub(crate) fn JournalPage() -> impl IntoView {
         </p>
         <CheckSection history/>
         <section aria-labelledby="entries">
-            <h2 id="entries">"Entries"</h2>
+            <h2 id="entries" tabindex="-1">"Entries"</h2>
             <FilterFields filters/>
             <NewEntries history/>
             <Trouble history/>
@@ -72,6 +73,10 @@ fn FilterField(filters: Filters, name: &'static str, label: &'static str, exampl
 #[component]
 fn NewEntries(history: History) -> impl IntoView {
     let count = history.new;
+    let show = move |_| {
+        history.reload();
+        focus_soon("entries");
+    };
     let words = move || match count.get() {
         0 => String::new(),
         count => format!("{} since this page was read", counted(count, "new entry", "new entries")),
@@ -80,7 +85,7 @@ fn NewEntries(history: History) -> impl IntoView {
         <div class="new-entries" class:visible=move || count.with(|count| *count > 0)>
             <p role="status">{words}</p>
             {move || count.with(|count| *count > 0).then(|| view! {
-                <button type="button" class="button small" on:click=move |_| history.reload()>"Show"</button>
+                <button type="button" class="button small" on:click=show>"Show"</button>
             })}
         </div>
     }

@@ -18,6 +18,7 @@ mod clock;
 mod desk;
 mod document;
 mod engine;
+mod focus;
 mod gate;
 mod inbox;
 mod journal;

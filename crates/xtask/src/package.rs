@@ -32,11 +32,15 @@ const SHARED: [&str; 4] = ["api.js", "boundary.js", "journal.js", "ready.js"];
 struct Build {
     folder: &'static str,
     features: &'static str,
+    /// Cargo's
+    profile: &'static str,
+    /// How `wasm-opt` weighs size against speed
+    optimise: &'static str,
 }
 
 const BUILDS: [Build; 2] = [SMALL, FULL];
-const SMALL: Build = Build { folder: "small", features: "" };
-const FULL: Build = Build { folder: "full", features: "full" };
+const SMALL: Build = Build { folder: "small", features: "", profile: "wasm", optimise: "-Oz" };
+const FULL: Build = Build { folder: "full", features: "full", profile: "engine", optimise: "-O3" };
 
 /// Builds `pkg/dist`.
 pub(crate) fn build(project: &Project) -> Result<(), Failure> {
@@ -51,7 +55,10 @@ pub(crate) fn build(project: &Project) -> Result<(), Failure> {
         write(&home.join("index.d.ts"), &declarations(project, build)?)?;
         println!("── pkg: {}", home.display());
     }
-    Ok(())
+    // npm takes them from the package's own folder only.
+    ["LICENSE", "NOTICE"]
+        .iter()
+        .try_for_each(|file| copy(&project.root.join(file), &project.root.join("pkg").join(file)))
 }
 
 /// Builds the dashboard's engine in `home`: the full build, its entry for browsers as `bailiwick.js`.
@@ -74,7 +81,7 @@ fn fill(project: &Project, build: Build, home: &Path) -> Result<(), Failure> {
     fs::create_dir_all(home).map_err(|error| unusable(home, "made", &error))?;
     let bound = bind(project, build)?;
     let mut optimise = tool(project, "wasm-opt");
-    optimise.arg("-Oz").args(WASM_FEATURES).arg(bound.join("rules_bg.wasm"));
+    optimise.arg(build.optimise).args(WASM_FEATURES).arg(bound.join("rules_bg.wasm"));
     run(optimise.arg("-o").arg(home.join("bailiwick.wasm")))?;
     copy(&bound.join("rules.js"), &home.join("rules.js"))?;
     for file in SHARED {
@@ -85,10 +92,9 @@ fn fill(project: &Project, build: Build, home: &Path) -> Result<(), Failure> {
 
 /// Compiles the crate and writes the JavaScript around it; answers the folder where that is.
 fn bind(project: &Project, build: Build) -> Result<PathBuf, Failure> {
-    let mut cargo =
-        project.cargo("build --package bailiwick-wasm --profile wasm --target wasm32-unknown-unknown --locked");
-    run(cargo.args(["--features", build.features]))?;
-    let module = project.target.join("wasm32-unknown-unknown/wasm/bailiwick_wasm.wasm");
+    let mut cargo = project.cargo("build --package bailiwick-wasm --target wasm32-unknown-unknown --locked");
+    run(cargo.args(["--profile", build.profile, "--features", build.features]))?;
+    let module = project.target.join("wasm32-unknown-unknown").join(build.profile).join("bailiwick_wasm.wasm");
     let bound = project.target.join("pkg").join(build.folder);
     // The entries say where the module is, and start it afresh when they must.
     let arguments = "--target web --omit-default-module-path --experimental-reset-state-function --out-name rules";

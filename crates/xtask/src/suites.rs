@@ -8,6 +8,7 @@ use crate::cluster::Cluster;
 use crate::dashboard;
 use crate::failure::Failure;
 use crate::layering;
+use crate::package;
 use crate::process::{run, run_counting};
 use crate::project::Project;
 use crate::setup::{self, Tool};
@@ -56,6 +57,8 @@ const SUITES: &[Suite] = &[
         .needs(&[Tool::PythonClient]),
     Suite::new("mcp-conformance", "the public MCP suite, both revisions", Run::mcp_conformance)
         .needs(&[Tool::NodeClients]),
+    Suite::new("package", "the npm package as others get it", Run::package).needs(PACKAGE),
+    Suite::new("parity", "the vectors natively, in Node and in a browser, byte for byte", Run::parity).needs(PACKAGE),
     Suite::new("browser", "people and agents at the dashboard, in a real browser", Run::browser).needs(&[
         Tool::Targets,
         Tool::WasmBindgen,
@@ -66,6 +69,9 @@ const SUITES: &[Suite] = &[
         Tool::Chromium,
     ]),
 ];
+
+/// What the suites of the npm package need.
+const PACKAGE: &[Tool] = &[Tool::Targets, Tool::WasmBindgen, Tool::Binaryen, Tool::PackageTests, Tool::Chromium];
 
 /// Prints the suites' names.
 pub(crate) fn list() {
@@ -116,6 +122,7 @@ struct Run {
     /// The tools that were looked for, each with whether it is missing.
     looked_for: Vec<(Tool, bool)>,
     built: bool,
+    packed: bool,
     tally: Tally,
     lines: Vec<String>,
     skipped: Vec<String>,
@@ -127,6 +134,7 @@ impl Run {
             project,
             looked_for: Vec::new(),
             built: false,
+            packed: false,
             tally: Tally::default(),
             lines: Vec::new(),
             skipped: Vec::new(),
@@ -282,6 +290,31 @@ impl Run {
     fn mcp_conformance(&mut self) -> Result<(), Failure> {
         self.client(setup::node(&self.project), "conformance.mjs")
     }
+
+    fn package(&mut self) -> Result<(), Failure> {
+        self.judge_package(&["boundary.mjs", "package.mjs"])
+    }
+
+    fn parity(&mut self) -> Result<(), Failure> {
+        self.judge_package(&["parity.mjs", "parity-browser.mjs"])
+    }
+
+    /// Builds the npm package, once in a run, and runs programs of `pkg/tests` on it.
+    fn judge_package(&mut self, scripts: &[&str]) -> Result<(), Failure> {
+        if !self.packed {
+            package::build(&self.project)?;
+            self.packed = true;
+        }
+        let chromium = setup::chromium().ok_or_else(|| Failure::new("Chromium is not here"))?;
+        for script in scripts {
+            let mut command = Command::new(setup::node(&self.project));
+            command.arg(script).current_dir(self.project.root.join("pkg/tests"));
+            command.env("BAILIWICK_BIN", self.binary()?).env("BAILIWICK_CHROMIUM", &chromium);
+            run_counting(&mut command, &mut self.tally)?;
+        }
+        Ok(())
+    }
+
     /// The program finds the dashboard in `web/dist`, so that is built first. Screenshots of every page go into the build folder.
     fn browser(&mut self) -> Result<(), Failure> {
         dashboard::build(&self.project)?;

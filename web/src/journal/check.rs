@@ -12,6 +12,7 @@ use crate::api::ApiError;
 use crate::desk::Desk;
 use crate::document::{count, items, text};
 use crate::engine::Source;
+use crate::focus::focus_soon;
 use crate::parts::Copy;
 
 /// Where the desk sends its journal, from the page's base.
@@ -39,13 +40,17 @@ pub(super) fn CheckSection(history: History) -> impl IntoView {
             compare(verdict, claim);
         }
     });
+    let begin = move |_| {
+        begun.set(true);
+        focus_soon("verification");
+    };
     view! {
         <section class="card stack tight" aria-labelledby="check">
             <div class="card-head">
                 <h2 id="check">"Is it as it was written?"</h2>
                 <p class="buttons">
                     {move || (!begun.get()).then(|| view! {
-                        <button type="button" class="button primary" on:click=move |_| begun.set(true)>"Verify"</button>
+                        <button type="button" class="button primary" on:click=begin>"Verify"</button>
                     })}
                     <a class="button" href=EXPORT download="journal.jsonl" rel="external">"Download export"</a>
                 </p>
@@ -55,7 +60,11 @@ pub(super) fn CheckSection(history: History) -> impl IntoView {
                 begun.get().then(|| {
                     let of_entries = history.head.with_untracked(|head| head.as_ref().map(|head| head.sequence));
                     let source = Source::Address(EXPORT.into());
-                    view! { <Verification source name="the journal of this desk" of_entries on_verdict/> }
+                    view! {
+                        <div id="verification" tabindex="-1">
+                            <Verification source name="the journal of this desk" of_entries on_verdict/>
+                        </div>
+                    }
                 })
             }}
             <div role="status">{move || claim.get().map(|claim| view! { <ClaimView claim/> })}</div>

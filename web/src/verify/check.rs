@@ -116,7 +116,7 @@ fn check_within_parent(documents: &[Document], index: usize, order: &Value, pare
     let title = format!("Within its parent, {}", parent.name);
     let Some(value) = valid_order(parent) else { return Check { title, outcome: rejected(parent) } };
     let siblings = sub_orders(documents, parent_id, Some(index));
-    let within = check_child(order, value, (!siblings.is_empty()).then(|| Value::Array(siblings)).as_ref());
+    let within = check_child(order, value, (!siblings.is_empty()).then_some(Value::Array(siblings)).as_ref());
     Check { title, outcome: outcome(within.map_err(|error| error.to_string()), None) }
 }
 
@@ -138,7 +138,7 @@ fn check_against_order(documents: &[Document], document: &Document, report: &Val
     let title = format!("As a report on {}", order.name);
     let Some(value) = valid_order(order) else { return Check { title, outcome: rejected(order) } };
     let list = sub_orders(documents, order.string("id").unwrap_or_default(), None);
-    let list = (!list.is_empty()).then(|| Value::Array(list));
+    let list = (!list.is_empty()).then_some(Value::Array(list));
     let validation = check_report(report, value, list.as_ref(), &NoEngine).map_err(|error| error.to_string());
     let question = Question::Report { report: document.text.clone(), order: order.text.clone() };
     Check { title, outcome: outcome(validation, Some(question)) }

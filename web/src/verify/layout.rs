@@ -137,7 +137,7 @@ fn rows(text: &str, lines: &[usize], marks: &[Mark]) -> Vec<Row> {
 /// The lines to show, from 1, in stretches that are apart.
 fn shown_lines(count: usize, marks: &[Mark]) -> Vec<Range<usize>> {
     if count <= WHOLE_LINES {
-        return vec![1..count + 1];
+        return std::iter::once(1..count + 1).collect();
     }
     let around = |line: usize| line.saturating_sub(LINES_AROUND).max(1)..(line + LINES_AROUND + 1).min(count + 1);
     let beginning = around(1);
@@ -188,7 +188,7 @@ fn parts(line: &str, offset: usize, number: usize, marks: &[Mark]) -> Vec<Part> 
 /// What to show of a line, in stretches that are apart. No mark is in two of them.
 fn shown_bytes(line: &str, marks: &[(usize, Place)]) -> Vec<Range<usize>> {
     if line.len() <= WHOLE_LINE_BYTES {
-        return vec![0..line.len()];
+        return std::iter::once(0..line.len()).collect();
     }
     let around = |place: &Place| {
         let start = line.floor_char_boundary(place.start.saturating_sub(BYTES_AROUND));

@@ -1,10 +1,10 @@
 //! A text with its marks.
 
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
 
 use super::layout::{Part, Row};
 use super::result::{Item, Shown, Tone};
+use crate::focus::focus;
 use crate::journal::amount::{counted, grouped};
 
 /// The text of a document, the places of its findings marked. Each mark is a button that leads to its finding.
@@ -45,7 +45,7 @@ pub(super) fn MarkedText(
         .into_any(),
     };
     view! {
-        <div class="marked-text" role="region" tabindex="0" aria-label=format!("Text of {name}")>
+        <div class="marked-text" id=text_id(sheet) role="region" tabindex="0" aria-label=format!("Text of {name}")>
             {shown.layout.rows.clone().into_iter().map(row).collect_view()}
         </div>
     }
@@ -73,6 +73,11 @@ fn Mark(sheet: u32, mark: usize, owner: usize, text: String, item: Item) -> impl
     }
 }
 
+/// The id of a text.
+pub(super) fn text_id(sheet: u32) -> String {
+    format!("sheet-{sheet}-text")
+}
+
 /// The id of a mark.
 pub(super) fn mark_id(sheet: u32, mark: usize) -> String {
     format!("sheet-{sheet}-mark-{mark}")
@@ -81,13 +86,4 @@ pub(super) fn mark_id(sheet: u32, mark: usize) -> String {
 /// The id of a finding.
 pub(super) fn item_id(sheet: u32, item: usize) -> String {
     format!("sheet-{sheet}-finding-{item}")
-}
-
-/// Takes the reader to an element.
-pub(super) fn focus(id: &str) {
-    let element = document().get_element_by_id(id).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok());
-    if let Some(element) = element {
-        // It scrolls there, too.
-        let _ = element.focus();
-    }
 }

@@ -6,6 +6,7 @@ use bailiwick_core::work::{Kind as FindingKind, Validation, has_invalid};
 use super::check::{Check, Document, Outcome};
 use super::layout::{Layout, lay_out};
 use super::place::{Place, place_of_error, places};
+use crate::journal::amount::counted;
 
 /// How good or bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,7 +133,7 @@ impl Drawn {
 /// The verdict of a check (`spec work-orders §5`).
 fn verdict(validation: &Validation) -> (Tone, String) {
     let count = validation.findings.len();
-    let number = if count == 1 { "1 finding".to_string() } else { format!("{count} findings") };
+    let number = counted(count as u64, "finding", "findings");
     if has_invalid(&validation.findings) {
         (Tone::Bad, format!("Rejected: {number}."))
     } else if count > 0 {

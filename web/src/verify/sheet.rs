@@ -6,10 +6,11 @@ use leptos::task::spawn_local;
 use super::check::{Check, Document, Outcome, Question, check, completed};
 use super::kind::Kind;
 use super::layout::MOST_MARKS;
-use super::marked::{MarkedText, focus, item_id, mark_id};
+use super::marked::{MarkedText, item_id, mark_id, text_id};
 use super::result::{Group, Item, Shown, Tone, show};
 use super::sheets::{Sheet, Sheets};
 use crate::engine;
+use crate::focus::{focus, focus_soon};
 use crate::journal::amount::grouped;
 use crate::journal::verification::Verification;
 
@@ -105,6 +106,10 @@ fn DocumentView(id: u32, sheets: Sheets, sheet: Memo<Option<Sheet>>) -> impl Int
         }
     });
     let editing = RwSignal::new(false);
+    let edit = move |_| {
+        editing.set(true);
+        focus_soon(editor_id(id));
+    };
     let name =
         move || document.with(|document| document.as_ref().map(|document| document.name.clone()).unwrap_or_default());
     view! {
@@ -119,7 +124,7 @@ fn DocumentView(id: u32, sheets: Sheets, sheet: Memo<Option<Sheet>>) -> impl Int
             view! {
                 <MarkedText sheet=id name=name() shown=shown.get()/>
                 <p class="buttons">
-                    <button type="button" class="button small" on:click=move |_| editing.set(true)>"Edit"</button>
+                    <button type="button" class="button small" on:click=edit>"Edit"</button>
                 </p>
             }
             .into_any()
@@ -237,22 +242,30 @@ fn FindingView(id: u32, index: usize, item: Item, place: Option<(usize, usize)>)
     }
 }
 
+fn editor_id(sheet: u32) -> String {
+    format!("sheet-{sheet}-editor")
+}
+
 #[component]
 fn Editor(id: u32, sheets: Sheets, document: Option<Document>, editing: RwSignal<bool>) -> impl IntoView {
     let Some(Document { name, kind, text, .. }) = document else { return ().into_any() };
     let text = RwSignal::new(text.to_string());
     let label = format!("Text of {name}");
+    let leave = move || {
+        editing.set(false);
+        focus_soon(text_id(id));
+    };
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         sheets.set_text(id, &name, kind, &text.get_untracked());
-        editing.set(false);
+        leave();
     };
     view! {
         <form class="field" on:submit=save>
-            <textarea class="code editor" aria-label=label spellcheck="false" autocomplete="off" bind:value=text></textarea>
+            <textarea class="code editor" id=editor_id(id) aria-label=label spellcheck="false" autocomplete="off" bind:value=text></textarea>
             <p class="buttons">
                 <button type="submit" class="button primary">"Check again"</button>
-                <button type="button" class="button" on:click=move |_| editing.set(false)>"Cancel"</button>
+                <button type="button" class="button" on:click=move |_| leave()>"Cancel"</button>
             </p>
         </form>
     }

@@ -263,3 +263,84 @@ pub struct Effect {
     #[tsify(optional)]
     pub reversible: Option<bool>,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bailiwick_core::json::{Limits, Value, parse};
+
+    use super::*;
+
+    /// The members of a declaration, each with whether it must be there.
+    fn declared(declaration: &str) -> BTreeMap<String, bool> {
+        let member = |line: &str| {
+            let (name, _) = line.split_once(": ")?;
+            let name = name.trim();
+            let is_name = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            let bare = name.strip_suffix('?').unwrap_or(name);
+            is_name(bare).then(|| (bare.to_owned(), bare == name))
+        };
+        declaration.lines().filter_map(member).collect()
+    }
+
+    /// The members that a schema knows, each with whether it must be there.
+    fn published(schema: &Value) -> BTreeMap<String, bool> {
+        let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();
+        let is_required = |name: &str| required.iter().any(|required| required.as_str() == Some(name));
+        let properties = schema.get("properties").and_then(Value::as_object).expect("an object's schema");
+        properties.iter().map(|(name, _)| (name.clone(), is_required(name))).collect()
+    }
+
+    fn schema(text: &str) -> Value {
+        parse(text.as_bytes(), &Limits::DOCUMENT).expect("the published schema")
+    }
+
+    #[track_caller]
+    fn same<T: Tsify>(schema: &Value, path: &[&str]) {
+        let part = path.iter().fold(schema, |part, step| part.get(step).expect("a part of the schema"));
+        assert_eq!(declared(T::DECL), published(part), "{path:?}");
+    }
+
+    #[test]
+    fn orders_are_what_their_schema_says() {
+        let schema = schema(include_str!("../../../../schemas/work-order.json"));
+        same::<WorkOrder>(&schema, &[]);
+        same::<Criterion>(&schema, &["$defs", "criterion"]);
+        same::<ContextRef>(&schema, &["$defs", "context_ref"]);
+        same::<Amounts>(&schema, &["$defs", "amounts"]);
+        same::<Handoff>(&schema, &["$defs", "handoff"]);
+        same::<HandoffDecision>(&schema, &["$defs", "handoff", "properties", "decisions", "items"]);
+        same::<HandoffAttempt>(&schema, &["$defs", "handoff", "properties", "tried", "items"]);
+    }
+
+    #[test]
+    fn reports_are_what_their_schema_says() {
+        let schema = schema(include_str!("../../../../schemas/work-report.json"));
+        same::<WorkReport>(&schema, &[]);
+        same::<WorkResult>(&schema, &["properties", "result"]);
+        same::<Artifact>(&schema, &["properties", "result", "properties", "artifacts", "items"]);
+        same::<Evidence>(&schema, &["$defs", "evidence"]);
+        same::<Effect>(&schema, &["$defs", "effect"]);
+        same::<Amounts>(&schema, &["$defs", "amounts"]);
+        same::<Handoff>(&schema, &["$defs", "handoff"]);
+    }
+
+    #[test]
+    fn names_that_are_fixed_are_the_schemas() {
+        let report = schema(include_str!("../../../../schemas/work-report.json"));
+        let names = |path: &[&str]| {
+            let part = path.iter().fold(&report, |part, step| part.get(step).expect("a part of the schema"));
+            let names: Vec<String> = part
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(|name| format!("'{name}'"))
+                .collect();
+            names.join(" | ")
+        };
+        assert!(WorkReport::DECL.contains(&names(&["properties", "status", "enum"])));
+        assert!(Evidence::DECL.contains(&names(&["$defs", "evidence", "properties", "type", "enum"])));
+    }
+}

@@ -3,7 +3,11 @@
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(typescript_custom_section)]
-const SURFACE: &'static str = r#"
+const SECTION: &'static str = SURFACE;
+
+// Evaluated by the macro above; the compiler does not see that as a use.
+#[allow(dead_code)]
+const SURFACE: &str = r#"
 /** The newest version of the order document. */
 export declare const ORDER_SPEC: 'awl/work-order@0.4';
 /** The newest version of the report document. */
