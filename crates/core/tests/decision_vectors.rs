@@ -243,7 +243,11 @@ const FORGERIES: &[Forgery] = &[
     ("rule-set-0", "work.accept", "rule_set_falls", |entry| entry.payload.insert("rules", 0_u64)),
     ("rule-set-falls", "work.accept", "rule_set_falls", |entry| entry.payload.insert("rules", 1_u64)),
     ("effects-inside", "work.review", "record_form_differs", |entry| {
-        change_member(entry, "arguments", |arguments| arguments.insert("effects", Value::Array(Vec::new())));
+        change_fact(entry, |fact| {
+            let Some(Value::Object(mut event)) = fact.remove("event") else { return };
+            event.insert("effects", Value::Array(vec!["a/send#1".into()]));
+            fact.insert("event", event);
+        });
     }),
 ];
 
