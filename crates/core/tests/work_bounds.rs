@@ -103,7 +103,7 @@ fn the_largest_of_every_command_fits_its_entry() {
                 .with("staged", list(["t/*"]))
         };
         let of = |n: u32| Object::new().with("id", id(n));
-        let long = || note(c);
+        let long = || Value::from(longest(c, 1_000));
         // A parent, a finished order and its continuation, all due to expire in one decision.
         world.run(&worker, "create", &json(order(1).with("to", &*worker))).unwrap();
         world.run(&worker, "create", &json(order(2))).unwrap();
