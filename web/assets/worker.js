@@ -10,6 +10,9 @@ import init, * as engine from "./bailiwick.js";
 /** Milliseconds between two messages about progress. */
 const PAUSE = 100;
 
+/** Bytes that are read at once. */
+const BUFFER = 1 << 20;
+
 self.onmessage = async ({ data: request }) => {
   const progress = { entries: 0, bytes: 0, total_bytes: null, seconds: 0 };
   try {
@@ -34,14 +37,12 @@ function answer(request, progress) {
 
 /** Verifies a journal as it streams by, so that its length does not matter. */
 async function verify(request, progress) {
-  const reader = (await open(request, progress)).getReader();
+  const chunks = await open(request, progress);
   const verifier = new engine.JournalVerifier();
   const start = performance.now();
   let told = start;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    verifier.push(value);
+  for await (const chunk of chunks) {
+    verifier.push(chunk);
     const now = performance.now();
     progress.entries = Number(verifier.entries);
     progress.seconds = (now - start) / 1000;
@@ -56,27 +57,46 @@ async function verify(request, progress) {
   return report;
 }
 
-/** The bytes of a journal, unpacked if it is packed; counts them as they come in. */
+/** The bytes of a journal, unpacked if it is packed; counts them as they come in. Each chunk is good until the next. */
 async function open({ blob, address }, progress) {
-  let stream;
-  if (blob) {
-    progress.total_bytes = blob.size;
-    stream = blob.stream();
-  } else {
-    stream = (await fetched(address)).body;
+  if (!blob) return read((await fetched(address)).body, progress);
+  progress.total_bytes = blob.size;
+  return (await isPacked(blob)) ? unpack(blob.stream(), progress) : read(blob.stream(), progress);
+}
+
+/**
+ * Reads into one buffer over and over: the chunks that a browser makes by itself stay in memory until it collects them, and
+ * Chromium does not while a worker is busy, so that a journal would be in memory as a whole in the end.
+ */
+async function* read(stream, progress) {
+  const reader = stream.getReader({ mode: "byob" });
+  let buffer = new ArrayBuffer(BUFFER);
+  for (;;) {
+    const { done, value } = await reader.read(new Uint8Array(buffer));
+    if (done) return;
+    progress.bytes += value.byteLength;
+    yield value;
+    buffer = value.buffer;
   }
+}
+
+/** Browsers unpack into chunks of their own only. */
+async function* unpack(stream, progress) {
   const counted = new TransformStream({
     transform(chunk, controller) {
       progress.bytes += chunk.byteLength;
       controller.enqueue(chunk);
     },
   });
-  stream = stream.pipeThrough(counted);
-  return (await isPacked(blob)) ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
+  const reader = stream.pipeThrough(counted).pipeThrough(new DecompressionStream("gzip")).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
 }
 
 async function isPacked(blob) {
-  if (!blob) return false;
   const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
   return first === 0x1f && second === 0x8b;
 }

@@ -9,7 +9,7 @@ use crate::desk::Desk;
 use crate::document::{count, items, text};
 use crate::load::{List, Load};
 use crate::page::Heading;
-use crate::parts::{Command, Fault, More, amount_words, unit_words};
+use crate::parts::{Command, Fault, More, amount_words, memo, unit_words};
 use crate::when::When;
 
 /// How many agents come at a time.
@@ -64,7 +64,7 @@ pub(crate) fn AgentsPage() -> impl IntoView {
     let path = Signal::stored(format!("agents?limit={PAGE}"));
     let agents = Load::list(path, List { member: "agents", pages }, changes);
     let sort = RwSignal::new(Sort::Name);
-    let shown = Memo::new(move |_| {
+    let shown = memo(move || {
         agents.answer.with(|answer| answer.as_deref().map(|answer| sorted(items(answer, "agents"), sort.get())))
     });
     let list = move || match shown.get() {

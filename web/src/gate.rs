@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::desk::Desk;
 use crate::page::Heading;
-use crate::parts::Command;
+use crate::parts::{Command, live, memo};
 use crate::session::Session;
 
 /// The page for whoever is signed in; for everybody else, how to sign in.
@@ -12,13 +12,13 @@ use crate::session::Session;
 pub(crate) fn Gate(page: fn() -> AnyView) -> impl IntoView {
     let desk = Desk::here();
     // The page is built once per caller, not with every answer about the session.
-    let state = Memo::new(move |_| desk.session.get());
-    move || match state.get() {
+    let state = memo(move || desk.session.get());
+    live(move || match state.get() {
         Session::Asking => view! { <p class="quiet" aria-busy="true">"Asking the desk who you are…"</p> }.into_any(),
         Session::SignedOut => view! { <SignedOut/> }.into_any(),
         Session::Unknown => view! { <NoAnswer/> }.into_any(),
         Session::SignedIn(_) => page(),
-    }
+    })
 }
 
 #[component]

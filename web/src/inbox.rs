@@ -9,7 +9,7 @@ use crate::desk::Desk;
 use crate::document::{count, items, text};
 use crate::load::{List, Load};
 use crate::page::Heading;
-use crate::parts::{Command, Empty, Fault, Filters, More};
+use crate::parts::{Command, Empty, Fault, Filters, More, keyed, live, memo};
 use crate::when::{Urgency, When};
 
 /// How many items come at a time.
@@ -33,7 +33,7 @@ pub(crate) fn InboxPage() -> impl IntoView {
         </div>
         <Asks filters inbox/>
         <Fault load=inbox/>
-        {move || inbox.answer.with(Option::is_some).then(|| view! { <Items filters inbox/> })}
+        {live(move || inbox.answer.with(Option::is_some).then(|| view! { <Items filters inbox/> }))}
         <More list=inbox pages/>
     }
 }
@@ -56,7 +56,7 @@ fn Search(filters: Filters) -> impl IntoView {
 /// Links to what is asked, with how much there is of each.
 #[component]
 fn Asks(filters: Filters, inbox: Load) -> impl IntoView {
-    let counts = Memo::new(move |_| inbox.answer.with(|answer| answer.as_deref().map(counts)));
+    let counts = memo(move || inbox.answer.with(|answer| answer.as_deref().map(counts)));
     let link = move |index: usize, (ask, name): (&'static str, &'static str)| {
         let count = move || counts.get().and_then(|counts| counts.get(index).copied());
         view! {
@@ -65,7 +65,7 @@ fn Asks(filters: Filters, inbox: Load) -> impl IntoView {
                 aria-current=move || (filters.value("ask") == ask).then_some("true")
             >
                 {name}
-                {move || count().map(|count| view! { " "<span class="quiet">{count}</span> })}
+                {live(move || count().map(|count| view! { " "<span class="quiet">{count}</span> }))}
             </a>
         }
     };
@@ -85,18 +85,17 @@ fn counts(inbox: &Value) -> [u64; 3] {
 
 #[component]
 fn Items(filters: Filters, inbox: Load) -> impl IntoView {
-    let shown =
-        Memo::new(move |_| inbox.answer.with(|answer| answer.as_deref().map(|inbox| items(inbox, "items").to_vec())));
+    let shown = memo(move || inbox.answer.with(|answer| answer.as_deref().map(|inbox| items(inbox, "items").to_vec())));
     let empty = move || shown.with(|shown| shown.as_ref().is_none_or(Vec::is_empty));
     view! {
         <ul class="inbox" aria-label="Waiting for you">
-            <For
-                each=move || shown.get().unwrap_or_default()
-                key=|item| format!("{}/{}", text(item, "id"), count(item, "version"))
-                children=|item| view! { <Item item/> }
-            />
+            {keyed(
+                Signal::derive(move || shown.get().unwrap_or_default()),
+                |item| format!("{}/{}", text(item, "id"), count(item, "version")),
+                |item| view! { <Item item/> }.into_any(),
+            )}
         </ul>
-        {move || empty().then(|| if filters.any() { nothing_matches().into_any() } else { nothing_waits().into_any() })}
+        {live(move || empty().then(|| if filters.any() { nothing_matches().into_any() } else { nothing_waits().into_any() }))}
     }
 }
 
@@ -130,12 +129,12 @@ fn Item(item: Value) -> impl IntoView {
 #[component]
 pub(crate) fn UrgencyMark(#[prop(into)] due: String) -> impl IntoView {
     let desk = Desk::here();
-    let urgency = Memo::new(move |_| time::instant(&due).map(|due| Urgency::of(due, desk.now.get())));
-    move || {
+    let urgency = memo(move || time::instant(&due).map(|due| Urgency::of(due, desk.now.get())));
+    live(move || {
         let urgency = urgency.get()?;
         let tone = if urgency == Urgency::Soon { "badge warn" } else { "badge bad" };
         Some(view! { <span class=tone>{urgency.word()?}</span> })
-    }
+    })
 }
 
 fn nothing_matches() -> impl IntoView {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::parts::live;
 use leptos::prelude::*;
 
 /// How long a message stays.
@@ -45,12 +46,12 @@ pub(crate) fn NoticeRegion(notices: Notices) -> impl IntoView {
     let dismiss = move |_| notices.said.set(None);
     view! {
         <div class="notices" role="status" aria-live="polite" aria-atomic="true">
-            {move || notices.said.get().map(|notice| view! {
+            {live(move || notices.said.get().map(|notice| view! {
                 <div class="toast">
                     <p>{notice.text}</p>
                     <button type="button" class="button quiet" aria-label="Dismiss message" on:click=dismiss>"×"</button>
                 </div>
-            })}
+            }))}
         </div>
     }
 }

@@ -11,7 +11,7 @@ use crate::desk::Desk;
 use crate::document::{count, items, text};
 use crate::load::{List, Load};
 use crate::page::Heading;
-use crate::parts::{Empty, Fault, Filters, More, StateBadge, state_words};
+use crate::parts::{Empty, Fault, Filters, More, StateBadge, keyed, live, memo, state_words};
 use crate::when::When;
 
 /// How many orders come at a time.
@@ -32,7 +32,7 @@ pub(crate) fn OrdersPage() -> impl IntoView {
         </div>
         <FilterFields filters/>
         <Fault load=orders/>
-        {move || orders.answer.with(Option::is_some).then(|| view! { <OrderList filters orders/> })}
+        {live(move || orders.answer.with(Option::is_some).then(|| view! { <OrderList filters orders/> }))}
         <More list=orders pages/>
     }
 }
@@ -75,7 +75,7 @@ fn FilterFields(filters: Filters) -> impl IntoView {
             </div>
             <PartyField filters name="to" label="Worker"/>
             <PartyField filters name="from" label="Manager"/>
-            {move || filters.any().then(|| view! { <a class="button quiet" href="/orders">"Clear"</a> })}
+            {live(move || filters.any().then(|| view! { <a class="button quiet" href="/orders">"Clear"</a> }))}
         </form>
     }
 }
@@ -98,19 +98,18 @@ fn PartyField(filters: Filters, name: &'static str, label: &'static str) -> impl
 
 #[component]
 fn OrderList(filters: Filters, orders: Load) -> impl IntoView {
-    let shown = Memo::new(move |_| {
-        orders.answer.with(|answer| answer.as_deref().map(|answer| items(answer, "orders").to_vec()))
-    });
+    let shown =
+        memo(move || orders.answer.with(|answer| answer.as_deref().map(|answer| items(answer, "orders").to_vec())));
     let empty = move || shown.with(|shown| shown.as_ref().is_none_or(Vec::is_empty));
     view! {
         <ul class="orders" aria-label="Orders">
-            <For
-                each=move || shown.get().unwrap_or_default()
-                key=|order| format!("{}/{}", text(order, "id"), count(order, "last_seq"))
-                children=|order| view! { <OrderRow order/> }
-            />
+            {keyed(
+                Signal::derive(move || shown.get().unwrap_or_default()),
+                |order| format!("{}/{}", text(order, "id"), count(order, "last_seq")),
+                |order| view! { <OrderRow order/> }.into_any(),
+            )}
         </ul>
-        {move || empty().then(|| if filters.any() { nothing_matches().into_any() } else { no_orders().into_any() })}
+        {live(move || empty().then(|| if filters.any() { nothing_matches().into_any() } else { no_orders().into_any() }))}
     }
 }
 

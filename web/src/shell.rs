@@ -10,7 +10,7 @@ use crate::desk::Desk;
 use crate::live::Connection;
 use crate::load::Load;
 use crate::notices::NoticeRegion;
-use crate::parts::Logo;
+use crate::parts::{Logo, live, memo};
 use crate::session::Mode;
 
 /// The pages that the header leads to.
@@ -44,10 +44,10 @@ pub(crate) fn Shell(place: Place, children: Children) -> impl IntoView {
 #[component]
 fn DeskHeader() -> impl IntoView {
     let desk = Desk::here();
-    let signed_in = Memo::new(move |_| desk.session.with(|session| session.caller().is_some()));
+    let signed_in = memo(move || desk.session.with(|session| session.caller().is_some()));
     view! {
         <a class="brand" href="/"><Logo/>"Bailiwick"</a>
-        {move || if signed_in.get() { view! { <SignedInHeader/> }.into_any() } else { ().into_any() }}
+        {live(move || if signed_in.get() { view! { <SignedInHeader/> }.into_any() } else { ().into_any() })}
     }
 }
 
@@ -71,7 +71,7 @@ fn SignedInHeader() -> impl IntoView {
 fn NavItem(path: &'static str, name: &'static str) -> impl IntoView {
     let desk = Desk::here();
     let location = use_location();
-    let current = Memo::new(move |_| {
+    let current = memo(move || {
         let here = location.pathname.get();
         here == path || (path != "/" && here.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
     });
@@ -132,7 +132,7 @@ fn Account() -> impl IntoView {
     let desk = Desk::here();
     view! {
         <div class="account">
-            <span class="id" title=move || account_title(desk)>{move || desk.caller_id()}</span>
+            <span class="id" title=move || account_title(desk)>{live(move || desk.caller_id())}</span>
             <button type="button" class="button small" on:click=move |_| desk.sign_out()>"Sign out"</button>
         </div>
     }
@@ -149,7 +149,7 @@ fn account_title(desk: Desk) -> String {
 fn OpenModeNote() -> impl IntoView {
     let desk = Desk::here();
     let open = move || desk.session.with(|session| session.caller().is_some_and(|caller| caller.mode == Mode::Open));
-    move || {
+    live(move || {
         open().then(|| {
             view! {
                 <p class="ribbon">
@@ -158,7 +158,7 @@ fn OpenModeNote() -> impl IntoView {
                 </p>
             }
         })
-    }
+    })
 }
 
 #[cfg(test)]

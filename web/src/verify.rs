@@ -14,6 +14,7 @@ mod sheet;
 mod sheets;
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use crate::page::Heading;
 
@@ -46,11 +47,15 @@ pub(crate) fn VerifyPage() -> impl IntoView {
 /// The page before anything is on it.
 fn teach(sheets: Sheets) -> impl IntoView {
     let add = move |index: usize| {
-        if let Some(example) = EXAMPLES.get(index) {
-            for (name, text) in (example.files)() {
-                sheets.add_text(name, &text);
+        let Some(example) = EXAMPLES.get(index) else { return };
+        spawn_local(async move {
+            for (name, text) in example.files().await {
+                match text {
+                    Some(text) => sheets.add_text(name, &text),
+                    None => sheets.add_unreadable(name),
+                }
             }
-        }
+        });
     };
     let button = move |(index, label): (usize, &'static str)| {
         view! { <li><button type="button" class="button" on:click=move |_| add(index)>{label}</button></li> }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use crate::clock;
 use crate::desk::Desk;
+use crate::parts::live;
 
 /// How close a deadline is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub(crate) fn When(#[prop(into)] at: String) -> impl IntoView {
     match time::instant(&at) {
         None => view! { <span>{at}</span> }.into_any(),
         Some(instant) => view! {
-            <time datetime=at title=clock::local(instant)>{move || relative(instant, desk.now.get())}</time>
+            <time datetime=at title=clock::local(instant)>{live(move || relative(instant, desk.now.get()))}</time>
         }
         .into_any(),
     }

@@ -17,7 +17,7 @@ use brotli::enc::BrotliEncoderParams;
 use crate::failure::Failure;
 use crate::package;
 use crate::process::run;
-use crate::project::Project;
+use crate::project::{Project, wasm_flags};
 use crate::setup;
 
 use page::Names;
@@ -99,7 +99,7 @@ fn trunk(project: &Project) -> Result<PathBuf, Failure> {
     let mut command = Command::new("trunk");
     command.current_dir(&project.root).env("PATH", setup::path_with_tools(project));
     // Components then have one type each instead of one for every place they stand in: a sixth less to load.
-    command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "--cfg erase_components");
+    command.env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(&["--cfg", "erase_components"]));
     // Trunk takes its value for that of a flag, and refuses it.
     command.env_remove("NO_COLOR").env("CARGO_TARGET_DIR", &project.target);
     command.args("--config trunk.toml build --release --offline --dist".split(' ')).arg(&staging);

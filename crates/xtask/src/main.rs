@@ -10,6 +10,7 @@ mod process;
 mod project;
 mod serve;
 mod setup;
+mod size;
 mod suites;
 mod tally;
 
@@ -27,6 +28,7 @@ cargo xtask COMMAND
   test --list              the suites
   web                      build the dashboard into web/dist
   pkg                      build the npm package into pkg/dist
+  size                     build both and print what a browser has to load; fails above a budget
   setup                    bring everything that the suites need
   bench [ARGUMENTS]        run the benchmarks on a release build
 
@@ -54,6 +56,7 @@ fn obey(arguments: &[String]) -> Result<(), Failure> {
         "test" => test(rest),
         "web" => dashboard::build(&Project::find()?),
         "pkg" => package::build(&Project::find()?),
+        "size" => size::size(&Project::find()?),
         "setup" => setup::set_up_all(&Project::find()?),
         "bench" => serve::bench(&Project::find()?, rest),
         "help" | "--help" | "-h" => {

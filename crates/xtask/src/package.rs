@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::failure::Failure;
 use crate::process::{output_of, run};
-use crate::project::Project;
+use crate::project::{Project, wasm_flags};
 use crate::setup::{self, Tool};
 
 /// What a build of the package needs.
@@ -93,7 +93,8 @@ fn fill(project: &Project, build: Build, home: &Path) -> Result<(), Failure> {
 /// Compiles the crate and writes the JavaScript around it; answers the folder where that is.
 fn bind(project: &Project, build: Build) -> Result<PathBuf, Failure> {
     let mut cargo = project.cargo("build --package bailiwick-wasm --target wasm32-unknown-unknown --locked");
-    run(cargo.args(["--profile", build.profile, "--features", build.features]))?;
+    cargo.args(["--profile", build.profile, "--features", build.features]);
+    run(cargo.env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(&[])))?;
     let module = project.target.join("wasm32-unknown-unknown").join(build.profile).join("bailiwick_wasm.wasm");
     let bound = project.target.join("pkg").join(build.folder);
     // The entries say where the module is, and start it afresh when they must.

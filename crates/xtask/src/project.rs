@@ -53,6 +53,15 @@ impl Project {
     }
 }
 
+/// What the compiler is told for WebAssembly, besides `more`, as `CARGO_ENCODED_RUSTFLAGS` takes it: panics name files, and
+/// those of dependencies should not carry the path of whoever builds into what everybody loads.
+pub(crate) fn wasm_flags(more: &[&str]) -> String {
+    let home = env::var("CARGO_HOME").or_else(|_| env::var("HOME").map(|home| format!("{home}/.cargo")));
+    let hidden = home.map(|home| format!("--remap-path-prefix={home}=cargo"));
+    let flags: Vec<&str> = more.iter().copied().chain(hidden.as_deref().ok()).collect();
+    flags.join("\u{1f}")
+}
+
 /// The folder an environment variable names, made absolute; `None` when it is unset or empty.
 fn folder_from(variable: &str, here: &Path) -> Option<PathBuf> {
     let value = env::var_os(variable)?;

@@ -90,10 +90,12 @@ impl ApiError {
     }
 }
 
-/// The text with its first letter in upper case.
+/// The text with its first letter in upper case. The desk's own words begin with plain letters.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters
+        .next()
+        .map_or_else(String::new, |first| std::iter::once(first.to_ascii_uppercase()).chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::Writing;
 use super::draft::{Field, Pair, Pairs, Spot};
 use crate::clock;
 use crate::desk::Desk;
-use crate::parts::focus;
+use crate::parts::{focus, live, memo};
 
 /// Deadlines that are chosen often: what the button says, and how many seconds from now.
 const DEADLINES: [(&str, u64); 4] = [("1 hour", 3_600), ("4 hours", 14_400), ("1 day", 86_400), ("1 week", 604_800)];
@@ -72,7 +72,7 @@ fn Faults(writing: Writing, spot: Spot, name: String) -> impl IntoView {
     let id = format!("{name}-fault");
     view! {
         <div id=id class="wrong">
-            {move || writing.faults(spot, &name).into_iter().map(|fault| view! { <p>{fault}</p> }).collect_view()}
+            {live(move || writing.faults(spot, &name).into_iter().map(|fault| view! { <p>{fault}</p> }).collect_view())}
         </div>
     }
 }
@@ -167,7 +167,7 @@ fn Deadline(writing: Writing) -> impl IntoView {
         Some(at) => set(at),
         None => writing.draft.update(|draft| draft.write(field, "")),
     };
-    let local = Memo::new(move |_| writing.draft.with(|draft| time::instant(draft.text(field))).map(clock::to_input));
+    let local = memo(move || writing.draft.with(|draft| time::instant(draft.text(field))).map(clock::to_input));
     let quick = move |(words, seconds): (&'static str, u64)| {
         let choose = move |_| {
             set(desk.now.get_untracked().saturating_add_seconds(seconds));
@@ -230,9 +230,8 @@ const fn words(pairs: Pairs) -> Words {
 #[component]
 fn Rows(writing: Writing, pairs: Pairs) -> impl IntoView {
     let words = words(pairs);
-    let numbers = Memo::new(move |_| {
-        writing.draft.with(|draft| draft.pairs(pairs).iter().map(|pair| pair.number).collect::<Vec<_>>())
-    });
+    let numbers =
+        memo(move || writing.draft.with(|draft| draft.pairs(pairs).iter().map(|pair| pair.number).collect::<Vec<_>>()));
     let add = move |_| {
         let number = writing.draft.try_update(|draft| draft.add(pairs));
         request_animation_frame(move || focus(&cell_id(pairs, number.unwrap_or_default(), Cell::Second)));
@@ -265,9 +264,8 @@ fn cell_id(pairs: Pairs, number: u32, cell: Cell) -> String {
 #[component]
 fn Row(writing: Writing, pairs: Pairs, number: u32) -> impl IntoView {
     let words = words(pairs);
-    let place = Memo::new(move |_| {
-        writing.draft.with(|draft| draft.pairs(pairs).iter().position(|pair| pair.number == number))
-    });
+    let place =
+        memo(move || writing.draft.with(|draft| draft.pairs(pairs).iter().position(|pair| pair.number == number)));
     let remove = move |_| {
         writing.draft.update(|draft| draft.pairs_mut(pairs).retain(|pair| pair.number != number));
         focus(pairs.name());
@@ -284,7 +282,7 @@ fn Row(writing: Writing, pairs: Pairs, number: u32) -> impl IntoView {
             <button type="button" class="button small" aria-label=removes on:click=remove>"Remove"</button>
         </div>
         <div id=format!("{name}-fault") class="wrong">
-            {move || faults().into_iter().map(|fault| view! { <p>{fault}</p> }).collect_view()}
+            {live(move || faults().into_iter().map(|fault| view! { <p>{fault}</p> }).collect_view())}
         </div>
     }
 }

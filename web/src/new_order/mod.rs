@@ -23,7 +23,7 @@ use crate::api::{ApiError, fresh_key, segment};
 use crate::desk::Desk;
 use crate::document::text as member;
 use crate::page::Heading;
-use crate::parts::focus;
+use crate::parts::{focus, live, memo};
 use draft::{Draft, Spot, Unreadable, fault_words, filled_in};
 use fields::Fields;
 use text::Text;
@@ -54,12 +54,12 @@ struct Writing {
 impl Writing {
     fn new(desk: Desk) -> Self {
         let draft = RwSignal::new(kept().unwrap_or_else(Draft::new));
-        let order = Memo::new(move |_| {
+        let order = memo(move || {
             let created_at = time::format(desk.now.get());
             let manager = desk.caller_id();
             draft.with(Draft::document).map(|document| Arc::new(filled_in(&document, &manager, &created_at)))
         });
-        let findings = Memo::new(move |_| {
+        let findings = memo(move || {
             order
                 .with(|order| order.as_ref().map(|order| validate_order(order, &NoEngine).findings).unwrap_or_default())
         });
@@ -130,9 +130,9 @@ pub(crate) fn NewOrderPage() -> impl IntoView {
     view! {
         <div class="page-head">
             <Heading title="New order"/>
-            {move || writing.draft.with(|draft| !draft.is_blank()).then(|| view! {
+            {live(move || writing.draft.with(|draft| !draft.is_blank()).then(|| view! {
                 <button type="button" class="button small" on:click=clear>"Start over"</button>
-            })}
+            }))}
         </div>
         <div class="tabs" role="tablist" aria-label="How to write it">
             <TabButton tab own=Tab::Form id="tab-form" words="Form"/>
@@ -140,10 +140,10 @@ pub(crate) fn NewOrderPage() -> impl IntoView {
         </div>
         <div class="new-order">
             <div role="tabpanel" id="panel" aria-labelledby=move || if tab.get() == Tab::Form { "tab-form" } else { "tab-json" }>
-                {move || match tab.get() {
+                {live(move || match tab.get() {
                     Tab::Form => view! { <Fields writing/> }.into_any(),
                     Tab::Json => view! { <Text writing/> }.into_any(),
-                }}
+                })}
             </div>
             <aside class="aside stack" aria-label="Checks and sending"><Issue writing tab/></aside>
         </div>
@@ -221,19 +221,19 @@ fn Issue(writing: Writing, tab: RwSignal<Tab>) -> impl IntoView {
     view! {
         <section class="card stack tight" aria-labelledby="checks">
             <h2 id="checks">"Checks"</h2>
-            <p role="status">{move || state_words(faults())}</p>
-            {move || (writing.tried.get() && faults() > 0).then(|| view! { <FaultList writing tab/> })}
+            <p role="status">{live(move || state_words(faults()))}</p>
+            {live(move || (writing.tried.get() && faults() > 0).then(|| view! { <FaultList writing tab/> }))}
             <p class="quiet">"Checked in this browser, by the same rules that the desk uses."</p>
-            {move || refusal.get().map(|error| view! { <Refused error/> })}
+            {live(move || refusal.get().map(|error| view! { <Refused error/> }))}
             <div class="buttons">
                 <button type="button" class="button primary" aria-disabled=move || busy.get().to_string() on:click=issue>
                     "Issue the order"
                 </button>
-                {move || busy.get().then(|| view! { <span class="quiet">"Sending…"</span> })}
+                {live(move || busy.get().then(|| view! { <span class="quiet">"Sending…"</span> }))}
             </div>
-            {move || (!desk.may_act()).then(|| view! {
+            {live(move || (!desk.may_act()).then(|| view! {
                 <p class="note warn">"You are signed in for reading only, so the desk will refuse."</p>
-            })}
+            }))}
         </section>
     }
 }
@@ -276,7 +276,7 @@ fn FaultList(writing: Writing, tab: RwSignal<Tab>) -> impl IntoView {
     };
     view! {
         <div id="faults" tabindex="-1" role="group" aria-label="What is missing or wrong" class="note bad">
-            <ul class="summary-list">{move || faults().into_iter().map(row).collect_view()}</ul>
+            <ul class="summary-list">{live(move || faults().into_iter().map(row).collect_view())}</ul>
         </div>
     }
 }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::draft::Draft;
 use super::{Writing, as_sent};
-use crate::parts::Json;
+use crate::parts::{Json, live};
 
 /// The draft as JSON text, and the document that comes of it.
 #[component]
@@ -38,7 +38,7 @@ pub(super) fn Text(writing: Writing) -> impl IntoView {
                     aria-invalid=move || fault.with(Option::is_some).to_string()
                     prop:value=move || text.get() on:input=write
                 ></textarea>
-                <p id="json-fault" class="wrong" role="status">{move || fault.get().map(|fault| format!("{fault}."))}</p>
+                <p id="json-fault" class="wrong" role="status">{live(move || fault.get().map(|fault| format!("{fault}.")))}</p>
             </div>
             <div class="field">
                 <h2>"As the agent will get it"</h2>

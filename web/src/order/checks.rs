@@ -14,6 +14,7 @@ use super::cost::sub_order;
 use super::tree::Subs;
 use crate::document::items;
 use crate::engine;
+use crate::parts::{live, memo};
 
 /// What the rules say of one document.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,12 +52,9 @@ fn verdicts(order: &Value, report: Option<&Value>, parent: Option<&Value>, subs:
 fn differs(recorded: &[Finding], found: &[Verdict]) -> bool {
     let limits = |finding: &&Finding| finding.kind == Kind::Limit && finding.rule != Rule::R13;
     let key = |finding: &Finding| (finding.rule, finding.path.clone());
-    let mut recorded: Vec<_> = recorded.iter().filter(limits).map(key).collect();
-    let mut found: Vec<_> =
-        found.iter().flat_map(|verdict| &verdict.validation.findings).filter(limits).map(key).collect();
-    recorded.sort();
-    found.sort();
-    recorded != found
+    let recorded: Vec<_> = recorded.iter().filter(limits).map(key).collect();
+    let found: Vec<_> = found.iter().flat_map(|verdict| &verdict.validation.findings).filter(limits).map(key).collect();
+    recorded.len() != found.len() || !recorded.iter().all(|limit| found.contains(limit))
 }
 
 /// What the engine says of the rules that the page leaves to it.
@@ -75,7 +73,7 @@ enum ByEngine {
 /// The findings, computed here.
 #[component]
 pub(super) fn Checks(shown: Shown) -> impl IntoView {
-    let verdicts = Memo::new(move |_| {
+    let verdicts = memo(move || {
         shown.order.with(|order| {
             shown.report.with(|report| {
                 shown.parents.with(|parents| {
@@ -90,12 +88,12 @@ pub(super) fn Checks(shown: Shown) -> impl IntoView {
         <section class="card stack tight" aria-labelledby="checks">
             <h2 id="checks">"Checks"</h2>
             <p class="quiet">"Checked in this browser, by the same rules that the desk uses."</p>
-            {move || verdicts.get().into_iter().map(|verdict| view! { <VerdictRow verdict by_engine/> }).collect_view()}
-            {move || differs().then(|| view! {
+            {live(move || verdicts.get().into_iter().map(|verdict| view! { <VerdictRow verdict by_engine/> }).collect_view())}
+            {live(move || differs().then(|| view! {
                 <p class="note bad">
                     "The desk recorded other limits than this browser finds. Verify the journal before you decide."
                 </p>
-            })}
+            }))}
         </section>
     }
 }
@@ -103,7 +101,7 @@ pub(super) fn Checks(shown: Shown) -> impl IntoView {
 /// Asks the engine wherever the order has an output schema.
 fn ask_engine(shown: Shown) -> RwSignal<ByEngine> {
     let found = RwSignal::new(ByEngine::NotNeeded);
-    let question = Memo::new(move |_| {
+    let question = memo(move || {
         let order = shown.order.with(|order| order.get("output_schema").is_some().then(|| write_compact(order)))?;
         let report = shown.report.with(|report| report.as_deref().map(write_compact));
         Some((order, report))
@@ -140,7 +138,7 @@ async fn answers(order: &str, report: Option<&str>) -> ByEngine {
 #[component]
 fn VerdictRow(verdict: Verdict, by_engine: RwSignal<ByEngine>) -> impl IntoView {
     let Verdict { what, validation: Validation { findings, skipped } } = verdict;
-    move || {
+    live(move || {
         let (mut findings, mut skipped) = (findings.clone(), skipped.clone());
         let mut note = None;
         if let Some(rule) = skipped.iter().copied().find(|rule| matches!(rule, Rule::O4 | Rule::R11)) {
@@ -172,7 +170,7 @@ fn VerdictRow(verdict: Verdict, by_engine: RwSignal<ByEngine>) -> impl IntoView 
                 })}
             </div>
         }
-    }
+    })
 }
 
 fn findings_words(count: usize) -> String {

@@ -7,7 +7,7 @@ use bailiwick_core::work::{SubOrder, Totals, UNITS, Unit, held_by_sub_orders};
 use leptos::prelude::*;
 
 use super::Shown;
-use crate::parts::{amount_words, unit_words};
+use crate::parts::{amount_words, live, memo, unit_words};
 
 /// What was used of one unit.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,14 +91,14 @@ pub(super) fn sub_order(view: &Value) -> Option<SubOrder<'_>> {
 /// Cost against budget.
 #[component]
 pub(super) fn Cost(shown: Shown) -> impl IntoView {
-    let bars = Memo::new(move |_| {
+    let bars = memo(move || {
         let held = shown.subs.with(|subs| held(&subs.views));
         shown.order.with(|order| shown.report.with(|report| bars(order, report.as_deref(), &held)))
     });
     view! {
         <section class="card" aria-labelledby="cost">
             <h2 id="cost">"Cost and budget"</h2>
-            <ul class="stack">{move || bars.get().into_iter().map(|bar| view! { <BarRow bar/> }).collect_view()}</ul>
+            <ul class="stack">{live(move || bars.get().into_iter().map(|bar| view! { <BarRow bar/> }).collect_view())}</ul>
         </section>
     }
 }

@@ -15,7 +15,7 @@ use super::rights::{Rights, next_step};
 use crate::api::{ApiError, Path, fresh_key};
 use crate::desk::Desk;
 use crate::document::text;
-use crate::parts::{Copy, Json, focus, state_words};
+use crate::parts::{Copy, Json, focus, live, memo, state_words};
 
 /// What is being written. It outlives every change of the order, so that nothing typed is lost.
 #[derive(Clone, Copy)]
@@ -52,23 +52,23 @@ pub(super) fn Decide(shown: Shown) -> impl IntoView {
         fault: RwSignal::new(None),
         uncertain: StoredValue::new(None),
     };
-    let rights = Memo::new(move |_| {
+    let rights = memo(move || {
         let caller = if desk.may_act() { desk.caller_id() } else { String::new() };
         shown.order.with(|order| shown.state.get().map(|state| Rights::of(order, state, &caller)))
     });
     let may = move |action| rights.with(|rights| rights.as_ref().is_some_and(|rights| rights.may(action)));
-    let may_memo = move |action| Memo::new(move |_| may(action));
+    let may_memo = move |action| memo(move || may(action));
     let (review, answer, cancel) = (may_memo(Action::Approve), may_memo(Action::Answer), may_memo(Action::Cancel));
     view! {
         <section class="card stack" id="decide" aria-labelledby="decide-title">
             <h2 id="decide-title" tabindex="-1">"Your part"</h2>
             <Standing shown rights/>
-            {move || writing.fault.get().map(|fault| view! { <p class="note bad" role="alert">{fault}</p> })}
-            {move || review.get().then(|| view! { <Review shown writing/> })}
-            {move || answer.get().then(|| view! { <Answer shown writing/> })}
+            {live(move || writing.fault.get().map(|fault| view! { <p class="note bad" role="alert">{fault}</p> }))}
+            {live(move || review.get().then(|| view! { <Review shown writing/> }))}
+            {live(move || answer.get().then(|| view! { <Answer shown writing/> }))}
             <WorkerSteps shown writing rights/>
             <Unsent shown writing rights/>
-            {move || cancel.get().then(|| view! { <Cancel shown writing/> })}
+            {live(move || cancel.get().then(|| view! { <Cancel shown writing/> }))}
         </section>
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn Decide(shown: Shown) -> impl IntoView {
 #[component]
 fn Standing(shown: Shown, rights: Memo<Option<Rights>>) -> impl IntoView {
     let desk = Desk::here();
-    move || {
+    live(move || {
         let state = shown.state.get()?;
         let decides = |rights: &Rights| rights.actions.iter().any(|action| *action != Action::Cancel);
         if rights.with(|rights| rights.as_ref().is_some_and(decides)) {
@@ -86,18 +86,17 @@ fn Standing(shown: Shown, rights: Memo<Option<Rights>>) -> impl IntoView {
         let read_only = (!desk.may_act()).then_some(" You are signed in for reading only.");
         let step = shown.order.with(|order| next_step(order, state));
         Some(match step {
-            None => {
-                view! { <p>"This order is finished: "{state_words(state).to_lowercase()}"."{read_only}</p> }.into_any()
-            }
+            None => view! { <p>"This order is finished: "{state_words(state).to_ascii_lowercase()}"."{read_only}</p> }
+                .into_any(),
             Some((who, words)) => view! { <p><span class="id">{who}</span>" "{words}"."{read_only}</p> }.into_any(),
         })
-    }
+    })
 }
 
 /// Approve or send back.
 #[component]
 fn Review(shown: Shown, writing: Writing) -> impl IntoView {
-    let effects = Memo::new(move |_| shown.report.with(|report| listed(report.as_deref())));
+    let effects = memo(move || shown.report.with(|report| listed(report.as_deref())));
     let decision = Signal::derive(move || {
         let action = writing.choice.get()?;
         let approved = || effects.with(|effects| writing.left_out.with(|left_out| chosen(effects, left_out)));
@@ -109,7 +108,7 @@ fn Review(shown: Shown, writing: Writing) -> impl IntoView {
     });
     let unmet = move || effects.with(|effects| writing.left_out.with(|left_out| unmet(effects, left_out))).is_some();
     let blocked = Signal::derive(move || writing.choice.get() == Some(Action::Approve) && unmet());
-    let rework = Memo::new(move |_| writing.choice.get() == Some(Action::Rework));
+    let rework = memo(move || writing.choice.get() == Some(Action::Rework));
     let label = move || if rework.get() { "What is missing" } else { "Reason, if you want to give one" };
     view! {
         <fieldset class="field">
@@ -117,14 +116,14 @@ fn Review(shown: Shown, writing: Writing) -> impl IntoView {
             <Choice writing action=Action::Approve words="Approve"/>
             <Choice writing action=Action::Rework words="Send back to work"/>
         </fieldset>
-        {move || (writing.choice.get() == Some(Action::Approve)).then(|| view! {
+        {live(move || (writing.choice.get() == Some(Action::Approve)).then(|| view! {
             <EffectChoice effects left_out=writing.left_out/>
-        })}
-        {move || writing.choice.get().is_some().then(|| view! {
+        }))}
+        {live(move || writing.choice.get().is_some().then(|| view! {
             <Note id="reason" label=Signal::derive(move || label().to_string()) value=writing.reason required=rework/>
             <Preview shown decision/>
             <Send shown writing decision blocked/>
-        })}
+        }))}
     }
 }
 
@@ -147,7 +146,7 @@ fn Choice(writing: Writing, action: Action, words: &'static str) -> impl IntoVie
 fn Answer(shown: Shown, writing: Writing) -> impl IntoView {
     let decision =
         Signal::derive(move || Some(Decision { action: Action::Answer, note: writing.answer.get(), effects: None }));
-    let required = Memo::new(|_| true);
+    let required = memo(|| true);
     view! {
         <Note id="answer" label=Signal::stored("Your answer".to_string()) value=writing.answer required/>
         <Preview shown decision/>
@@ -186,7 +185,7 @@ fn Cancel(shown: Shown, writing: Writing) -> impl IntoView {
             <p>"The worker has to stop, and nothing it held back will run. This cannot be undone."</p>
             <Note
                 id="cancel-reason" label=Signal::stored("Reason, if you want to give one".to_string())
-                value=writing.cancel_reason required=Memo::new(|_| false)
+                value=writing.cancel_reason required=memo(|| false)
             />
             <Preview shown decision/>
             <div class="buttons">
@@ -211,10 +210,10 @@ fn WorkerSteps(shown: Shown, writing: Writing, rights: Memo<Option<Rights>>) -> 
         let may = |(action, _): &(Action, _)| rights.with(|r| r.as_ref().is_some_and(|r| r.may(*action)));
         STEPS.into_iter().filter(may).collect::<Vec<_>>()
     };
-    move || {
+    live(move || {
         let steps = steps();
         (!steps.is_empty()).then(|| view! { <div class="buttons">{steps.into_iter().map(step).collect_view()}</div> })
-    }
+    })
 }
 
 /// A text that goes with a decision.
@@ -232,7 +231,7 @@ fn Note(id: &'static str, label: Signal<String>, value: RwSignal<String>, requir
 #[component]
 fn Preview(shown: Shown, decision: Signal<Option<Decision>>) -> impl IntoView {
     let desk = Desk::here();
-    let event = Memo::new(move |_| {
+    let event = memo(move || {
         let state = shown.state.get()?;
         decision.get()?.event(state, shown.last_seq.get(), &desk.caller_id(), desk.now.get())
     });
@@ -280,7 +279,7 @@ fn Send(shown: Shown, writing: Writing, decision: Signal<Option<Decision>>, bloc
     view! {
         <div class="buttons">
             <button type="button" class="button primary" aria-disabled=disabled on:click=click>{words}</button>
-            {move || writing.busy.get().then(|| view! { <span class="quiet">"Sending…"</span> })}
+            {live(move || writing.busy.get().then(|| view! { <span class="quiet">"Sending…"</span> }))}
         </div>
     }
 }
@@ -289,7 +288,7 @@ fn Send(shown: Shown, writing: Writing, decision: Signal<Option<Decision>>, bloc
 #[component]
 fn Unsent(shown: Shown, writing: Writing, rights: Memo<Option<Rights>>) -> impl IntoView {
     let may = move |action| rights.with(|rights| rights.as_ref().is_some_and(|rights| rights.may(action)));
-    let text = Memo::new(move |_| {
+    let text = memo(move || {
         let texts = [
             (!may(Action::Approve)).then(|| writing.reason.get()),
             (!may(Action::Answer)).then(|| writing.answer.get()),
@@ -297,9 +296,9 @@ fn Unsent(shown: Shown, writing: Writing, rights: Memo<Option<Rights>>) -> impl 
         ];
         texts.into_iter().flatten().find(|text| !text.trim().is_empty())
     });
-    move || {
+    live(move || {
         let unsent = text.get()?;
-        let state = shown.state.get().map(state_words)?.to_lowercase();
+        let state = shown.state.get().map(state_words)?.to_ascii_lowercase();
         Some(view! {
             <div class="note warn stack tight">
                 <p>"The order is now "{state}", so this was not sent:"</p>
@@ -307,7 +306,7 @@ fn Unsent(shown: Shown, writing: Writing, rights: Memo<Option<Rights>>) -> impl 
                 <Copy text=Signal::stored(unsent) what="text"/>
             </div>
         })
-    }
+    })
 }
 
 /// Sends a decision and shows what came of it.

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use super::Shown;
 use crate::document::{items, text};
-use crate::parts::Json;
+use crate::parts::{Json, live, memo};
 
 /// The first effect that would run without one whose result it uses: its ref and the other's.
 pub(super) fn unmet(effects: &[Value], left_out: &BTreeSet<String>) -> Option<(String, String)> {
@@ -34,8 +34,8 @@ pub(super) fn listed(report: Option<&Value>) -> Vec<Value> {
 /// The effects, for reading. Nothing where there are none.
 #[component]
 pub(super) fn Effects(shown: Shown) -> impl IntoView {
-    let effects = Memo::new(move |_| shown.report.with(|report| listed(report.as_deref())));
-    move || {
+    let effects = memo(move || shown.report.with(|report| listed(report.as_deref())));
+    live(move || {
         (!effects.with(Vec::is_empty)).then(|| view! {
             <section class="card stack tight" aria-labelledby="effects">
                 <h2 id="effects">"Held calls"</h2>
@@ -45,7 +45,7 @@ pub(super) fn Effects(shown: Shown) -> impl IntoView {
                 </ol>
             </section>
         })
-    }
+    })
 }
 
 #[component]
@@ -101,7 +101,7 @@ pub(super) fn EffectChoice(
             }
         })
     };
-    move || {
+    live(move || {
         (!effects.with(Vec::is_empty)).then(|| {
             view! {
                 <fieldset class="field" aria-describedby="effects-fault">
@@ -111,7 +111,7 @@ pub(super) fn EffectChoice(
                 </fieldset>
             }
         })
-    }
+    })
 }
 
 #[cfg(test)]

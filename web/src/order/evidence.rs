@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::Shown;
 use crate::document::{items, text};
+use crate::parts::{live, memo};
 
 /// A criterion and its evidence.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,17 +62,15 @@ pub(super) fn proofs(order: &Value, report: Option<&Value>) -> Vec<Proof> {
 /// The criteria of an order, each beside the evidence of its last report.
 #[component]
 pub(super) fn Criteria(shown: Shown) -> impl IntoView {
-    let proofs =
-        Memo::new(move |_| shown.order.with(|order| shown.report.with(|report| proofs(order, report.as_deref()))));
+    let proofs = memo(move || shown.order.with(|order| shown.report.with(|report| proofs(order, report.as_deref()))));
     // Whether a gap is a fault depends on what the report claims.
-    let status = Memo::new(move |_| {
-        shown.report.with(|report| report.as_deref().map(|report| text(report, "status").to_string()))
-    });
+    let status =
+        memo(move || shown.report.with(|report| report.as_deref().map(|report| text(report, "status").to_string())));
     view! {
         <section class="card" aria-labelledby="criteria">
             <h2 id="criteria">"Criteria and evidence"</h2>
             <ul class="proofs">
-                {move || proofs.get().into_iter().map(|proof| view! { <ProofRow proof status=status.get()/> }).collect_view()}
+                {live(move || proofs.get().into_iter().map(|proof| view! { <ProofRow proof status=status.get()/> }).collect_view())}
             </ul>
         </section>
     }

@@ -31,7 +31,7 @@ use crate::document::{count, items, text};
 use crate::inbox::UrgencyMark;
 use crate::load::Load;
 use crate::page::Heading;
-use crate::parts::{Fault, Json, StateBadge, focus};
+use crate::parts::{Fault, Json, StateBadge, focus, live, memo};
 use crate::when::When;
 
 /// The most characters of a goal that its heading shows.
@@ -59,7 +59,7 @@ impl Shown {
         let desk = Desk::here();
         let member = move |name: &'static str| {
             let read = move |answer: &Option<Arc<Value>>| answer.as_ref().and_then(|view| view.get(name)).cloned();
-            Memo::new(move |_| Arc::new(load.answer.with(read).unwrap_or(Value::Null)))
+            memo(move || Arc::new(load.answer.with(read).unwrap_or(Value::Null)))
         };
         let report = member("latest_report");
         let order = member("order");
@@ -67,15 +67,11 @@ impl Shown {
         Self {
             load,
             order,
-            report: Memo::new(move |_| Some(report.get()).filter(|report| !report.is_null())),
+            report: memo(move || Some(report.get()).filter(|report| !report.is_null())),
             events: member("events"),
-            findings: Memo::new(move |_| {
-                load.answer.with(|view| view.as_deref().map(checks::recorded).unwrap_or_default())
-            }),
-            state: Memo::new(move |_| load.answer.with(|view| State::parse(text(view.as_deref()?, "state")))),
-            last_seq: Memo::new(move |_| {
-                load.answer.with(|view| view.as_deref().map_or(0, |view| count(view, "last_seq")))
-            }),
+            findings: memo(move || load.answer.with(|view| view.as_deref().map(checks::recorded).unwrap_or_default())),
+            state: memo(move || load.answer.with(|view| State::parse(text(view.as_deref()?, "state")))),
+            last_seq: memo(move || load.answer.with(|view| view.as_deref().map_or(0, |view| count(view, "last_seq")))),
             parents: tree::read_parents(desk, order),
             subs: tree::read_subs(desk, sub_list),
             sub_list,
@@ -88,9 +84,9 @@ impl Shown {
 #[component]
 pub(crate) fn OrderPage() -> impl IntoView {
     let params = use_params_map();
-    let id = Memo::new(move |_| params.with(|params| params.get("id")).unwrap_or_default());
+    let id = memo(move || params.with(|params| params.get("id")).unwrap_or_default());
     // Another order is another page, even though the address has the same form.
-    move || view! { <OneOrder id=id.get()/> }.into_any()
+    live(move || view! { <OneOrder id=id.get()/> }.into_any())
 }
 
 #[component]
@@ -99,9 +95,9 @@ fn OneOrder(id: String) -> impl IntoView {
     let concerned = id.clone();
     let changes = desk.live.changes(move |entry| text(entry, "entity_id") == concerned);
     let load = Load::of(Signal::stored(Path::new("orders").then(&id).into_text()), changes);
-    let there = Memo::new(move |_| load.answer.with(Option::is_some));
-    let missing = Memo::new(move |_| load.error.with(|error| error.as_ref().is_some_and(|error| error.is_not_found())));
-    move || {
+    let there = memo(move || load.answer.with(Option::is_some));
+    let missing = memo(move || load.error.with(|error| error.as_ref().is_some_and(|error| error.is_not_found())));
+    live(move || {
         if there.get() {
             view! { <Fault load/><Order shown=Shown::of(id.clone(), load)/> }.into_any()
         } else if missing.get() {
@@ -109,7 +105,7 @@ fn OneOrder(id: String) -> impl IntoView {
         } else {
             view! { <Heading title="Order"/><Fault load/> }.into_any()
         }
-    }
+    })
 }
 
 #[component]
@@ -151,7 +147,7 @@ fn Head(shown: Shown) -> impl IntoView {
     let member = move |name: &'static str| shown.order.with(|order| text(order, name).to_string());
     let title = Signal::derive(move || title(&member("goal")));
     let state = move || shown.state.get().map(|state| view! { <StateBadge name=state.as_str()/> });
-    let active = Memo::new(move |_| shown.state.get().is_some_and(|state| !state.is_terminal()));
+    let active = memo(move || shown.state.get().is_some_and(|state| !state.is_terminal()));
     let escalation = move || {
         Some(member("escalate_to")).filter(|contact| !contact.is_empty()).map(|contact| {
             view! {
@@ -163,23 +159,23 @@ fn Head(shown: Shown) -> impl IntoView {
         <div class="order-head">
             <p class="order-meta quiet"><a href="/orders">"Orders"</a><span class="id">{shown.id.get_value()}</span></p>
             <Heading title/>
-            {move || (title.get() != member("goal")).then(|| view! { <p class="prose goal">{member("goal")}</p> })}
+            {live(move || (title.get() != member("goal")).then(|| view! { <p class="prose goal">{member("goal")}</p> }))}
             <p class="order-meta">
                 <span aria-live="polite">{state}</span>
-                <span>"to "<span class="id">{move || member("to")}</span></span>
-                <span>"from "<span class="id">{move || member("from")}</span></span>
+                <span>"to "<span class="id">{live(move || member("to"))}</span></span>
+                <span>"from "<span class="id">{live(move || member("from"))}</span></span>
                 {escalation}
                 <span>
-                    "due "{move || view! { <When at=member("deadline")/> }}" "
-                    {move || active.get().then(|| view! { <UrgencyMark due=member("deadline")/> })}
+                    "due "{live(move || view! { <When at=member("deadline")/> })}" "
+                    {live(move || active.get().then(|| view! { <UrgencyMark due=member("deadline")/> }))}
                 </span>
-                <span class="quiet">"issued "{move || view! { <When at=member("created_at")/> }}</span>
+                <span class="quiet">"issued "{live(move || view! { <When at=member("created_at")/> })}</span>
             </p>
-            {move || active.get().then(|| view! {
+            {live(move || active.get().then(|| view! {
                 <button type="button" class="button small to-decide" on:click=move |_| focus("decide-title")>
                     "Go to your part"
                 </button>
-            })}
+            }))}
         </div>
     }
 }
@@ -231,7 +227,7 @@ fn Given(shown: Shown) -> impl IntoView {
         <section class="card stack tight" aria-labelledby="given">
             <h2 id="given">"What the worker was given"</h2>
             {context}
-            {move || view! { <outcome::Handoff handoff=member("handoff")/> }}
+            {live(move || view! { <outcome::Handoff handoff=member("handoff")/> })}
             {part("inputs", "Inputs")}
             {part("output_schema", "Output schema")}
             {part("metadata", "Metadata")}

@@ -8,14 +8,14 @@ use leptos::prelude::*;
 use super::Shown;
 use super::evidence::Reference;
 use crate::document::{count, items, text, texts};
-use crate::parts::Json;
+use crate::parts::{Json, live};
 use crate::when::When;
 
 /// The last report.
 #[component]
 pub(super) fn Outcome(shown: Shown) -> impl IntoView {
     let report = shown.report;
-    move || report.get().map(|report| view! { <Report report/> })
+    live(move || report.get().map(|report| view! { <Report report/> }))
 }
 
 #[component]

@@ -12,6 +12,7 @@ use crate::api::{Path, segment};
 use crate::desk::Desk;
 use crate::document::{count, items, text, texts};
 use crate::load::Load;
+use crate::parts::{keyed, memo};
 use crate::when::When;
 
 /// How many entries of the journal are looked through for who was who.
@@ -102,7 +103,7 @@ pub(super) fn Timeline(shown: Shown) -> impl IntoView {
     let id = shown.id.get_value();
     let changes = desk.live.changes(move |entry| text(entry, "entity_id") == id);
     let journal = Load::of(head, changes);
-    let sources = Memo::new(move |_| {
+    let sources = memo(move || {
         let entries = journal.answer.get();
         entries.map(|answer| sources(items(&answer, "entries"), &shown.id.get_value())).unwrap_or_default()
     });
@@ -111,11 +112,11 @@ pub(super) fn Timeline(shown: Shown) -> impl IntoView {
         <section class="card" aria-labelledby="timeline">
             <h2 id="timeline">"Timeline"</h2>
             <ol class="timeline">
-                <For
-                    each=events
-                    key=|event| count(event, "seq")
-                    children=move |event| view! { <EventRow event sources/> }
-                />
+                {keyed(
+                    Signal::derive(events),
+                    |event| count(event, "seq").to_string(),
+                    move |event| view! { <EventRow event sources/> }.into_any(),
+                )}
             </ol>
         </section>
     }
@@ -124,7 +125,7 @@ pub(super) fn Timeline(shown: Shown) -> impl IntoView {
 #[component]
 fn EventRow(event: Value, sources: Memo<BTreeMap<u64, Source>>) -> impl IntoView {
     let seq = count(&event, "seq");
-    let source = Memo::new(move |_| sources.with(|sources| sources.get(&seq).cloned()));
+    let source = memo(move || sources.with(|sources| sources.get(&seq).cloned()));
     let actor = text(&event, "actor").to_string();
     let by_desk = actor == DESK;
     let note = text(&event, "note").to_string();

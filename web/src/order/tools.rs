@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::Shown;
 use crate::document::texts;
+use crate::parts::{live, memo};
 
 /// A tool that was called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +44,8 @@ fn allowed(order: &Value) -> Vec<Allowed> {
 /// Tools used against tools allowed.
 #[component]
 pub(super) fn Tools(shown: Shown) -> impl IntoView {
-    let allowed = Memo::new(move |_| shown.order.with(|order| allowed(order)));
-    let used = Memo::new(move |_| shown.order.with(|order| shown.report.with(|report| used(order, report.as_deref()))));
+    let allowed = memo(move || shown.order.with(|order| allowed(order)));
+    let used = memo(move || shown.order.with(|order| shown.report.with(|report| used(order, report.as_deref()))));
     let reported = move || shown.report.with(Option::is_some);
     view! {
         <section class="card" aria-labelledby="tools">
@@ -52,16 +53,16 @@ pub(super) fn Tools(shown: Shown) -> impl IntoView {
             <div class="stack">
                 <div>
                     <h3>"Allowed"</h3>
-                    {move || list(allowed.get(), "None: the work needs no tool", |tool| view! {
+                    {live(move || list(allowed.get(), "None: the work needs no tool", |tool| view! {
                         <li>
                             <code class="id">{tool.pattern}</code>
                             {tool.staged.then(|| view! { " "<span class="badge warn">"held back until approved"</span> })}
                         </li>
-                    }.into_any())}
+                    }.into_any()))}
                 </div>
                 <div>
                     <h3>"Used"</h3>
-                    {move || list(used.get(), if reported() { "None" } else { "No report yet" }, |tool| view! {
+                    {live(move || list(used.get(), if reported() { "None" } else { "No report yet" }, |tool| view! {
                         <li>
                             <code class="id">{tool.name}</code>" "
                             {match tool.allowed_by {
@@ -69,7 +70,7 @@ pub(super) fn Tools(shown: Shown) -> impl IntoView {
                                 None => view! { <span class="badge bad">"not allowed"</span> }.into_any(),
                             }}
                         </li>
-                    }.into_any())}
+                    }.into_any()))}
                 </div>
             </div>
         </section>

@@ -12,7 +12,7 @@ use crate::api::Path;
 use crate::desk::Desk;
 use crate::document::{items, text};
 use crate::load::Load;
-use crate::parts::StateBadge;
+use crate::parts::{StateBadge, live, memo};
 
 /// How many levels up are read; more than anybody follows by eye.
 const MOST_PARENTS: usize = 8;
@@ -35,7 +35,7 @@ pub(super) struct Subs {
 /// Reads the orders above one, nearest first, into a signal.
 pub(super) fn read_parents(desk: Desk, order: Memo<Arc<Value>>) -> RwSignal<Vec<Arc<Value>>> {
     let parents = RwSignal::new(Vec::new());
-    let parent_id = Memo::new(move |_| order.with(|order| text(order, "parent_id").to_string()));
+    let parent_id = memo(move || order.with(|order| text(order, "parent_id").to_string()));
     Effect::new(move |_| {
         let mut next = parent_id.get();
         spawn_local(async move {
@@ -93,11 +93,10 @@ pub(super) fn Tree(shown: Shown) -> impl IntoView {
     let id = shown.id.get_value();
     let path = Path::new("orders").with("continues", &id).with("limit", "10").into_text();
     let successors = Load::of(Signal::stored(path), changes_of_any_order(desk));
-    let next =
-        Memo::new(move |_| successors.answer.with(|answer| answer.as_deref().map(|a| items(a, "orders").to_vec())));
-    let before = Memo::new(move |_| shown.order.with(|order| text(order, "continues").to_string()));
-    let parent_id = Memo::new(move |_| shown.order.with(|order| text(order, "parent_id").to_string()));
-    let subs = Memo::new(move |_| {
+    let next = memo(move || successors.answer.with(|answer| answer.as_deref().map(|a| items(a, "orders").to_vec())));
+    let before = memo(move || shown.order.with(|order| text(order, "continues").to_string()));
+    let parent_id = memo(move || shown.order.with(|order| text(order, "parent_id").to_string()));
+    let subs = memo(move || {
         shown.sub_list.answer.with(|answer| answer.as_deref().map(|a| items(a, "orders").to_vec())).unwrap_or_default()
     });
     let alone = move || {
@@ -110,20 +109,20 @@ pub(super) fn Tree(shown: Shown) -> impl IntoView {
         view! {
             <section class="card stack tight" aria-labelledby="tree">
                 <h2 id="tree">"Around this order"</h2>
-                {move || above(&parent_id.get(), &shown.parents.get())}
-                {move || below(subs.get(), shown.subs.with(|subs| subs.complete))}
-                {move || (!before.with(String::is_empty)).then(|| view! {
+                {live(move || above(&parent_id.get(), &shown.parents.get()))}
+                {live(move || below(subs.get(), shown.subs.with(|subs| subs.complete)))}
+                {live(move || (!before.with(String::is_empty)).then(|| view! {
                     <h3>"Picks up from"</h3>
                     <p><a class="id" href=order_address(&before.get())>{before.get()}</a></p>
-                })}
-                {move || next.get().filter(|next| !next.is_empty()).map(|next| view! {
+                }))}
+                {live(move || next.get().filter(|next| !next.is_empty()).map(|next| view! {
                     <h3>"Picked up by"</h3>
                     <ul class="tree">{next.into_iter().map(|order| view! { <Branch order/> }).collect_view()}</ul>
-                })}
+                }))}
             </section>
         }
     };
-    move || (!alone()).then(content)
+    live(move || (!alone()).then(content))
 }
 
 /// The chain above, the nearest last, as the tree is drawn.

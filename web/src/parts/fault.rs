@@ -2,12 +2,14 @@
 
 use leptos::prelude::*;
 
+use super::live::live;
+
 use crate::load::Load;
 
 /// Says why something could not be read, with a way to try again. Nothing while all is well.
 #[component]
 pub(crate) fn Fault(load: Load) -> impl IntoView {
-    move || {
+    live(move || {
         load.error.get().map(|error| {
             let kept = load.answer.with(Option::is_some);
             view! {
@@ -20,7 +22,7 @@ pub(crate) fn Fault(load: Load) -> impl IntoView {
                 </div>
             }
         })
-    }
+    })
 }
 
 /// An empty page that teaches how it gets filled.

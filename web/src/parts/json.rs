@@ -3,6 +3,8 @@
 use bailiwick_core::json::{Value, write_pretty};
 use leptos::prelude::*;
 
+use super::live::live;
+
 use super::Copy;
 
 /// A JSON value, laid out for reading, with a button that copies it.
@@ -17,7 +19,7 @@ pub(crate) fn Json(
     let text = Signal::derive(move || value.with(write_pretty));
     view! {
         <div class="json">
-            <pre tabindex="0" role="group" aria-label=what><code>{move || text.get()}</code></pre>
+            <pre tabindex="0" role="group" aria-label=what><code>{live(move || text.get())}</code></pre>
             <Copy text what/>
         </div>
     }

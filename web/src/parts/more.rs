@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::live::{live, memo};
+
 use crate::load::Load;
 
 /// A button for the next page of a list, while there is one.
@@ -12,16 +14,16 @@ pub(crate) fn More(
     /// How many pages of it are shown
     pages: RwSignal<u32>,
 ) -> impl IntoView {
-    let more = Memo::new(move |_| {
+    let more = memo(move || {
         list.answer.with(|answer| {
             answer.as_deref().is_some_and(|answer| answer.get("next_cursor").is_some_and(|cursor| !cursor.is_null()))
         })
     });
-    move || {
+    live(move || {
         more.get().then(|| view! {
             <p class="more">
                 <button type="button" class="button" on:click=move |_| pages.update(|pages| *pages += 1)>"Show more"</button>
             </p>
         })
-    }
+    })
 }

@@ -87,6 +87,11 @@ impl Sheets {
         });
     }
 
+    /// Adds a file that could not be read.
+    pub(crate) fn add_unreadable(self, name: &str) {
+        self.add(Sheet::Unreadable(name.into()));
+    }
+
     /// Takes a file for something else than it was taken for.
     pub(crate) fn set_kind(self, id: u32, kind: Kind) {
         let sheet =
