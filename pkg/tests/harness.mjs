@@ -54,7 +54,9 @@ export function nativeLines() {
 }
 
 /** How the lines of a build differ from the program's, and which vectors it said it could not judge. */
-export function compare(native, lines, build) {
+export function compare(program, lines, build) {
+  // The small build makes no decision again.
+  const native = build === 'small' ? program.filter((line) => !JSON.parse(line).file.startsWith('decisions/')) : program;
   const differences = [];
   const skipped = [];
   for (let at = 0; at < Math.max(native.length, lines.length); at++) {

@@ -20,9 +20,27 @@ function casesOf(api, file, text, files) {
       return vectors.cases.map((vector) => ({ id: vector.id, ...verdict(api, vector, vector.lines.map((line) => `${line}\n`)) }));
     case 'bailiwick.conformance-merkle/1':
       return merkle(api, vectors);
+    case 'bailiwick.conformance-decisions/1':
+      return vectors.cases.flatMap((vector) => decided(api, vector));
     default:
       return [];
   }
+}
+
+/** Nothing in the small build, which makes no decision again. */
+function decided(api, { id, lines }) {
+  let verifier;
+  try {
+    verifier = new api.JournalVerifier({ decisions: 'again' });
+  } catch (error) {
+    if (error instanceof api.BailiwickError) return [];
+    throw error;
+  }
+  lines.forEach((line) => verifier.push(`${line}\n`));
+  const { first_failure, decisions } = verifier.finish();
+  const { first_difference, ...counts } = decisions;
+  const difference = first_difference && { code: first_difference.code, sequence: first_difference.sequence };
+  return [{ id, chain_ok: !first_failure, ...counts, ...(difference && { difference }) }];
 }
 
 /** Documents go in as they are spelled in the file, so that large numbers stay what they are. */

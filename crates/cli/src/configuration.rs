@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use bailiwick_core::json::Object;
 use bailiwick_core::principal::is_person;
+use bailiwick_core::work::Settings;
 use bailiwick_desk::Desk;
 
 use crate::failure::{Failure, cause};
@@ -124,10 +125,10 @@ impl Configuration {
         let mut configuration = Self::default();
         for (key, node) in members("", &root)? {
             match key.name.as_str() {
-                "work" => configuration.work = work(node)?,
+                Settings::SECTION => configuration.work = work(node)?,
                 "server" => configuration.server = server(node, folder)?,
                 "storage" => configuration.storage_path = storage(node, folder)?,
-                _ => return Err(unknown("", key, &["work", "server", "storage"])),
+                _ => return Err(unknown("", key, &[Settings::SECTION, "server", "storage"])),
             }
         }
         Ok(configuration)
@@ -143,16 +144,16 @@ impl Configuration {
 
     /// The settings as the desk adopts them.
     fn settings(&self) -> Object {
-        if self.work.is_empty() { Object::new() } else { Object::new().with("work", self.work.clone()) }
+        if self.work.is_empty() { Object::new() } else { Object::new().with(Settings::SECTION, self.work.clone()) }
     }
 }
 
 fn work(node: &Node) -> Result<Object, Fault> {
     let mut settings = Object::new();
-    for (key, value) in members("work", node)? {
+    for (key, value) in members(Settings::SECTION, node)? {
         match key.name.as_str() {
-            "allow_self_review" | "restrict_reads" => settings.insert(&key.name, boolean("work", key, value)?),
-            _ => return Err(unknown("work", key, &["allow_self_review", "restrict_reads"])),
+            name if Settings::NAMES.contains(&name) => settings.insert(name, boolean(Settings::SECTION, key, value)?),
+            _ => return Err(unknown(Settings::SECTION, key, &Settings::NAMES)),
         }
     }
     Ok(settings)

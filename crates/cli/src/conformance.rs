@@ -2,6 +2,7 @@
 //!
 //! Anybody with another implementation can compare; anybody with this one can see what it promises.
 
+mod decisions;
 mod journal;
 mod work;
 
@@ -185,7 +186,10 @@ fn cases(file: &Path) -> Result<Option<Vec<Case>>, Failure> {
     let vectors = vectors.map_err(|error| Failure::usage(format!("`{}` {error}", file.display())))?;
     match &vectors {
         Value::Array(vectors) if vectors.iter().all(work::is_vector) => Ok(Some(work::run(vectors))),
-        Value::Object(vectors) => journal::run(vectors, file),
+        Value::Object(vectors) => match decisions::run(vectors) {
+            Some(cases) => Ok(Some(cases)),
+            None => journal::run(vectors, file),
+        },
         _ => Ok(None),
     }
 }

@@ -176,3 +176,33 @@ fn a_workspace_that_is_not_there_is_named() {
     let run = place.say("journal verify --store desk.db --workspace other").expect(2);
     assert!(run.stderr.contains("there is no workspace `other`"), "{}", run.stderr);
 }
+
+#[test]
+fn decisions_that_cannot_be_made_again_are_said_and_can_be_insisted_on() {
+    let place = Place::new();
+    let vectors = read("decisions/work.json");
+    for case in vectors["cases"].as_array().unwrap() {
+        let (id, expect) = (case["id"].as_str().unwrap(), &case["expect"]);
+        let lines = case["lines"].as_array().unwrap().iter().map(|line| format!("{}\n", line.as_str().unwrap()));
+        place.write("export.jsonl", lines.collect::<String>());
+        let differs = expect["difference"].is_object();
+        let run = place.say("journal verify export.jsonl --decide --json").expect(i32::from(differs));
+        let verdict = run.json();
+        for count in ["decided", "applied", "erased", "decided_all"] {
+            assert_eq!(verdict[count], expect[count], "{id}: {count}");
+        }
+        let all = expect["decided_all"] == json!(true);
+        let strict = place.say("journal verify export.jsonl --require-decided --json").expect(i32::from(!all)).json();
+        let code = if all {
+            Value::Null
+        } else if differs {
+            expect["difference"]["code"].clone()
+        } else {
+            json!("not_decided")
+        };
+        assert_eq!(strict["first_failure"]["code"], code, "{id}");
+        let plain = place.say("journal verify export.jsonl --decide").expect(i32::from(differs)).stdout;
+        let says_so = plain.contains("not every decision was made again");
+        assert_eq!(says_so, expect["applied"] != json!(0) || expect["erased"] != json!(0), "{id}: {plain}");
+    }
+}

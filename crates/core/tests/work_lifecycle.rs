@@ -4,11 +4,11 @@
 
 mod world;
 
-use bailiwick_core::heart::{self, configuration::Adopt};
+use bailiwick_core::heart::{self, Context, Fresh, configuration::Adopt};
 use bailiwick_core::json::{Value, write_compact};
 use bailiwick_core::principal::Principal;
 use bailiwick_core::waiting::Waiting;
-use bailiwick_core::work::{Action, State, TrackRecord, next_state};
+use bailiwick_core::work::{self, Action, NoEngine, State, TrackRecord, next_state};
 use world::{BLOCKED, DONE, ORDER, World, object};
 
 const ID: &str = r#"{"id": "o"}"#;
@@ -384,4 +384,59 @@ fn what_rests_on_erased_text_is_applied_and_nobody_is_accused() {
     // Every entry about the order rests on it; the other order does not.
     assert_eq!((report.erased, report.decided), (4, 1));
     assert!(memory.documents().any(|stored| stored.key.id == "p"));
+}
+
+#[test]
+fn an_overdue_continuation_expires_before_the_order_is_continued_again() {
+    let mut world = World::new();
+    let order = |id: &str, deadline: &str, more: &str| {
+        let order = ORDER.replace(r#""id": "o""#, &format!(r#""id": "{id}"{more}"#));
+        order.replace("2026-01-01T10:00:00Z", deadline)
+    };
+    let continues = r#", "continues": "o""#;
+    world.all(&[
+        ("m", "create", ORDER),
+        ("m", "cancel", r#"{"id": "o"}"#),
+        ("m", "create", &order("p", "2026-01-01T10:00:00Z", continues)),
+    ]);
+    assert_eq!(world.refused("m", "create", &order("q", "2026-01-01T12:00:00Z", continues)), "INVALID_TRANSITION");
+    world.at("2026-01-01T11:00:00Z");
+    world.run("m", "create", &order("q", "2026-01-01T12:00:00Z", continues)).unwrap();
+    // Nobody looked meanwhile, and nothing was expired by the clock.
+    assert_eq!(world.state("p"), "expired");
+    assert_eq!(world.refused("m", "create", &order("r", "2026-01-01T12:00:00Z", continues)), "INVALID_TRANSITION");
+    assert_eq!(world.actions("p"), ["create", "expire"]);
+    world.check_replay();
+}
+
+#[test]
+fn a_track_record_is_its_agents_own_where_reads_are_restricted() {
+    let mut world = World::new();
+    world.run("m", "create", ORDER).unwrap();
+    let code = |world: &World, principal: &Principal| {
+        let context = Context { now: world.now, principal, fresh: Fresh([0; 32]), schemas: &NoEngine };
+        let query = work::Query::TrackRecord { agent: "w".into() };
+        world.memory.ask(&heart::Query::Work(query), &context).unwrap().map_err(|refusal| refusal.code)
+    };
+    let [own, other, operator] =
+        [Principal::by_api_key("w"), Principal::by_api_key("m"), Principal::by_sign_in("human:operator")];
+    assert!(code(&world, &other).is_ok());
+    let settings = object(r#"{"work": {"restrict_reads": true}}"#);
+    world.step(&Principal::desk(), heart::Command::Configuration(Adopt { settings })).outcome.reply.unwrap();
+    assert_eq!(code(&world, &other), Err("FORBIDDEN"));
+    assert!(code(&world, &own).is_ok());
+    assert!(code(&world, &operator).is_ok());
+    // A list of agents shows no more.
+    world.run("m", "create", &ORDER.replace(r#""id": "o", "to": "w""#, r#""to": "v""#)).unwrap();
+    let listed = |principal: &Principal| {
+        let context = Context { now: world.now, principal, fresh: Fresh([0; 32]), schemas: &NoEngine };
+        let query = heart::Query::Work(work::Query::Agents(work::Agents::default()));
+        let reply = world.memory.ask(&query, &context).unwrap().unwrap();
+        let agents = reply.get("agents").unwrap().as_array().unwrap();
+        agents.iter().map(|agent| agent.get("agent").unwrap().as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (listed(&own), listed(&other), listed(&operator)),
+        (vec!["w".into()], vec![], vec!["v".into(), "w".into()])
+    );
 }

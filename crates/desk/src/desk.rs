@@ -1,24 +1,25 @@
 //! The desk.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bailiwick_core::hash::Hash;
 use bailiwick_core::heart::configuration::Adopt;
-use bailiwick_core::heart::{Blob, Command, Context, Fresh, Key, Query, View, ask};
+use bailiwick_core::heart::{Blob, Command, Context, Fresh, IndexEntry, Key, Query, View, ask};
 use bailiwick_core::json::{Object, Value};
 use bailiwick_core::principal::Principal;
-use bailiwick_core::time;
+use bailiwick_core::time::{self, Millis};
 use bailiwick_core::work::OutputSchemas;
-use bailiwick_store::{JournalHead, NewJournal, NewWorkspace, Store, StoredEntry};
+use bailiwick_store::{JournalHead, NewJournal, NewWorkspace, Snapshot, Store, StoredEntry};
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_stream::Stream;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::load::with_view;
-use crate::tail::{PAGE, Tail};
-use crate::writer::{self, Job};
+use crate::tail::{PAGE, Tail, Touched};
+use crate::writer::{self, DueWork, Job};
 use crate::{DeskError, Entropy, Failure, OsEntropy, renewal, timer};
 
 /// How many commands may wait for the writer before callers wait for room.
@@ -58,6 +59,8 @@ pub(crate) struct Shared {
     pub(crate) schemas: Arc<dyn OutputSchemas + Send>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) tail: Mutex<Weak<Tail>>,
+    /// Documents whose due work could not be done
+    pub(crate) undone: std::sync::Mutex<HashSet<Key>>,
     jobs: mpsc::Sender<Job>,
 }
 
@@ -73,10 +76,28 @@ impl Shared {
         Ok(self.store.snapshot().await?.entries(&self.workspace, Self::JOURNAL, after, limit).await?)
     }
 
-    pub(crate) async fn expire_due(&self) -> Result<(), DeskError> {
+    /// Does what has fallen due, of one document or of all.
+    pub(crate) async fn expire_due(&self, of: DueWork) -> Result<(), DeskError> {
         let (reply, answer) = oneshot::channel();
-        self.jobs.send(Job::Expire { reply }).await.map_err(|_| DeskError::Closed)?;
+        self.jobs.send(Job::Expire { of, reply }).await.map_err(|_| DeskError::Closed)?;
         answer.await.map_err(|_| DeskError::Closed)?
+    }
+
+    /// What has to be done before a query can be answered: nothing may be shown as open that is overdue.
+    async fn due_for(
+        &self,
+        snapshot: &mut dyn Snapshot,
+        query: &Query,
+        now: Millis,
+    ) -> Result<Option<DueWork>, DeskError> {
+        let now = time::format(now);
+        let Some(key) = query.about() else {
+            let due = snapshot.due(&self.workspace, &now, None, 1).await?;
+            return Ok((!due.is_empty()).then_some(DueWork::All));
+        };
+        let index = snapshot.index_of(&self.workspace, &key).await?;
+        let is_due = index.iter().any(|(name, _, sort)| name == IndexEntry::DUE && *sort < now);
+        Ok(is_due.then_some(DueWork::Of(key)))
     }
 
     async fn submit(&self, principal: &Principal, command: Command, key: Option<String>) -> Result<Value, Failure> {
@@ -110,6 +131,7 @@ impl Desk {
             schemas: options.schemas,
             entropy: options.entropy,
             tail: Mutex::new(Weak::new()),
+            undone: std::sync::Mutex::default(),
             jobs,
         });
         renewal::renew(&shared).await?;
@@ -137,7 +159,7 @@ impl Desk {
         self.shared.submit(principal, command, Some(key.into())).await
     }
 
-    /// Answers a query. What is overdue is expired first.
+    /// Answers a query. What is overdue is expired first, as far as the answer can show it.
     ///
     /// # Errors
     ///
@@ -146,13 +168,13 @@ impl Desk {
         let shared = &*self.shared;
         let mut snapshot = shared.store.snapshot().await?;
         let mut now = snapshot.now().await?;
-        if !snapshot.due(&shared.workspace, &time::format(now), 1).await?.is_empty() {
+        if let Some(due) = shared.due_for(&mut *snapshot, &query, now).await? {
             drop(snapshot);
-            shared.expire_due().await?;
+            shared.expire_due(due).await?;
             snapshot = shared.store.snapshot().await?;
             now = snapshot.now().await?;
         }
-        let fresh = Fresh([0; 32]);
+        let fresh = Fresh(shared.entropy.draw()?);
         let context = Context { now, principal, fresh, schemas: &*shared.schemas };
         let mut view = View::new();
         let reply = with_view(&mut *snapshot, &shared.workspace, &mut view, |view| ask(view, &query, &context)).await?;
@@ -176,7 +198,7 @@ impl Desk {
         let deadline = Instant::now() + timeout;
         // Listening begins before the first look, so that no change falls between.
         let tail = Tail::of(&self.shared).await?;
-        let mut entities = tail.entities();
+        let mut touched = tail.touched();
         // What is refused as things stand is refused at once.
         self.ask(principal, query.clone()).await?;
         loop {
@@ -187,10 +209,10 @@ impl Desk {
             }
             let look = deadline.min(Instant::now() + LOOK);
             loop {
-                match tokio::time::timeout_at(look, entities.recv()).await {
-                    Ok(Ok(entity)) if *entity != *key.id => {}
+                match tokio::time::timeout_at(look, touched.recv()).await {
+                    Ok(Ok(Touched::Document(other))) if *other != *key => {}
                     Ok(Err(broadcast::error::RecvError::Closed)) => return Err(DeskError::Closed.into()),
-                    // An entry about it, too many entries to have heard of each, or time to look.
+                    // An entry that changes it, too many entries to have heard of each, or time to look.
                     Ok(Ok(_) | Err(broadcast::error::RecvError::Lagged(_))) | Err(_) => break,
                 }
             }

@@ -39,6 +39,9 @@ pub enum DeskError {
         "the store went away while committing, and whether the command took effect is not known; look before repeating it"
     )]
     Unsettled,
+    /// A commit failed, and the command is not in the journal
+    #[error("the store went away while committing, and nothing was committed; try again")]
+    NotCommitted,
     /// A command asked for more and more documents
     #[error("a command needs more documents than a decision may read")]
     TooMuchToLoad,
@@ -57,7 +60,7 @@ impl DeskError {
             Self::Store(error) if matches!(**error, StoreError::Unavailable(_) | StoreError::NotWritable(_)) => {
                 "UNAVAILABLE"
             }
-            Self::Closed | Self::Unsettled => "UNAVAILABLE",
+            Self::Closed | Self::NotCommitted | Self::Unsettled => "UNAVAILABLE",
             _ => "INTERNAL",
         }
     }

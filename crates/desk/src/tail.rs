@@ -5,6 +5,8 @@
 
 use std::sync::{Arc, Weak};
 
+use bailiwick_core::heart::{Key, capability};
+use bailiwick_core::journal::Entry;
 use bailiwick_store::StoredEntry;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -17,16 +19,25 @@ pub(crate) const PAGE: u32 = 256;
 
 /// The running tail. It ends when the last holder lets go.
 pub(crate) struct Tail {
-    /// The id of what each new entry is about
-    entities: broadcast::Sender<Arc<str>>,
+    /// What each new entry changes
+    touched: broadcast::Sender<Touched>,
     /// The sequence of the last entry seen
     head: watch::Receiver<u64>,
     _stop: DropGuard,
 }
 
+/// What an entry changes.
+#[derive(Debug, Clone)]
+pub(crate) enum Touched {
+    /// This document, and maybe others that are announced too
+    Document(Arc<Key>),
+    /// It does not say what
+    Any,
+}
+
 impl Tail {
-    pub(crate) fn entities(&self) -> broadcast::Receiver<Arc<str>> {
-        self.entities.subscribe()
+    pub(crate) fn touched(&self) -> broadcast::Receiver<Touched> {
+        self.touched.subscribe()
     }
 
     pub(crate) fn head(&self) -> watch::Receiver<u64> {
@@ -42,12 +53,12 @@ impl Tail {
         // The watch begins before the head is read, so that no commit falls between.
         let changes = shared.store.watch();
         let seen = shared.head().await?.head.sequence;
-        let (entities, _) = broadcast::channel(4096);
+        let (touched, _) = broadcast::channel(4096);
         let (head, head_seen) = watch::channel(seen);
         let stop = CancellationToken::new();
-        let task = run(Arc::downgrade(shared), changes, entities.clone(), head, stop.clone());
+        let task = run(Arc::downgrade(shared), changes, touched.clone(), head, stop.clone());
         tokio::spawn(task);
-        let tail = Arc::new(Self { entities, head: head_seen, _stop: stop.drop_guard() });
+        let tail = Arc::new(Self { touched, head: head_seen, _stop: stop.drop_guard() });
         *running = Arc::downgrade(&tail);
         Ok(tail)
     }
@@ -56,7 +67,7 @@ impl Tail {
 async fn run(
     shared: Weak<Shared>,
     mut changes: watch::Receiver<u64>,
-    entities: broadcast::Sender<Arc<str>>,
+    touched: broadcast::Sender<Touched>,
     head: watch::Sender<u64>,
     stop: CancellationToken,
 ) {
@@ -66,7 +77,7 @@ async fn run(
             changed = changes.changed() => if changed.is_err() { return },
         }
         let Some(shared) = shared.upgrade() else { return };
-        if let Err(error) = catch_up(&shared, &entities, &head).await {
+        if let Err(error) = catch_up(&shared, &touched, &head).await {
             // The next change, or the listeners' own look now and then, makes up for it.
             tracing::warn!(code = error.code(), "could not read new journal entries");
         }
@@ -75,7 +86,7 @@ async fn run(
 
 async fn catch_up(
     shared: &Shared,
-    entities: &broadcast::Sender<Arc<str>>,
+    touched: &broadcast::Sender<Touched>,
     head: &watch::Sender<u64>,
 ) -> Result<(), DeskError> {
     loop {
@@ -83,9 +94,9 @@ async fn catch_up(
         let entries = shared.entries(after, PAGE).await?;
         let Some(last) = entries.last().map(|entry| entry.sequence) else { return Ok(()) };
         for entry in &entries {
-            if let Some(entity) = entity_of(entry) {
+            for touched_by_entry in touched_by(entry) {
                 // Nobody listening is fine.
-                let _ = entities.send(entity);
+                let _ = touched.send(touched_by_entry);
             }
         }
         head.send_replace(last);
@@ -95,7 +106,10 @@ async fn catch_up(
     }
 }
 
-fn entity_of(entry: &StoredEntry) -> Option<Arc<str>> {
-    use bailiwick_core::json::{Limits, parse};
-    parse(&entry.preimage, &Limits::STORED).ok()?.get("entity_id")?.as_str().map(Arc::from)
+fn touched_by(entry: &StoredEntry) -> Vec<Touched> {
+    let entry = Entry::read_preimage(&entry.preimage, entry.hash).ok();
+    match entry.as_ref().and_then(capability::touched) {
+        Some(keys) => keys.into_iter().map(|key| Touched::Document(Arc::new(key))).collect(),
+        None => vec![Touched::Any],
+    }
 }

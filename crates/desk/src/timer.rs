@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::DeskError;
 use crate::desk::Shared;
+use crate::writer::DueWork;
 
 /// How often to look.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -30,7 +31,7 @@ pub(crate) async fn run(shared: Weak<Shared>, stop: CancellationToken) {
 async fn look(shared: &Shared) -> Result<(), DeskError> {
     let mut snapshot = shared.store.snapshot().await?;
     let now = time::format(snapshot.now().await?);
-    let due = snapshot.due(&shared.workspace, &now, 1).await?;
+    let due = snapshot.due(&shared.workspace, &now, None, 1).await?;
     drop(snapshot);
-    if due.is_empty() { Ok(()) } else { shared.expire_due().await }
+    if due.is_empty() { Ok(()) } else { shared.expire_due(DueWork::All).await }
 }

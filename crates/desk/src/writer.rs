@@ -3,16 +3,16 @@
 //! Correctness rests on the store's lock, which holds across processes; this task is there for speed.
 
 use std::collections::VecDeque;
-use std::sync::Weak;
+use std::sync::{PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use bailiwick_core::hash::{Hash, sha256};
-use bailiwick_core::heart::{BlobWriter, Command, Context, Fresh, Record, Refusal, View, capability, run};
+use bailiwick_core::hash::Hash;
+use bailiwick_core::heart::{Command, Context, Fresh, Key, Record, Refusal, View, capability, run};
 use bailiwick_core::journal::{Entry, Head};
-use bailiwick_core::json::{Limits, Object, Value, parse, write_canonical, write_compact};
+use bailiwick_core::json::{Limits, Value, parse, write_compact};
 use bailiwick_core::principal::Principal;
 use bailiwick_core::time::{self, Millis};
-use bailiwick_store::{Commit, JournalHead, Receipt, ReceiptKey, StoreError, Transaction};
+use bailiwick_store::{Commit, Due, JournalHead, Receipt, ReceiptKey, StoreError, Transaction};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::desk::Shared;
@@ -33,9 +33,20 @@ pub(crate) enum Job {
     /// A command
     Run { principal: Principal, command: Command, key: Option<String>, reply: oneshot::Sender<Result<Value, Failure>> },
     /// Whatever has fallen due
-    Expire { reply: oneshot::Sender<Result<(), DeskError>> },
+    Expire { of: DueWork, reply: oneshot::Sender<Result<(), DeskError>> },
     /// Nothing more
     Stop { reply: oneshot::Sender<()> },
+}
+
+/// Work that has fallen due by the clock.
+#[derive(Debug, Clone)]
+pub(crate) enum DueWork {
+    /// Of this document
+    Of(Key),
+    /// Of every document
+    All,
+    /// Of every document after one, as far as it was due at a time: what one transaction left to the next
+    Rest { before: String, after: Due },
 }
 
 /// Takes jobs until it is told to stop or every desk handle is gone.
@@ -93,7 +104,7 @@ async fn commit_some(shared: &Shared, waiting: &mut VecDeque<Job>, known: Option
         }
     };
     let started = Instant::now();
-    let mut answers = Vec::new();
+    let (mut answers, mut rest) = (Vec::new(), Vec::new());
     while let Some(job) = waiting.pop_front() {
         match job {
             Job::Run { principal, command, key, reply } => {
@@ -103,8 +114,9 @@ async fn commit_some(shared: &Shared, waiting: &mut VecDeque<Job>, known: Option
                     answers.push(Answer::Run(reply, result));
                 }
             }
-            Job::Expire { reply } => match turn.expire_due().await {
-                Ok(()) => answers.push(Answer::Expire(reply)),
+            Job::Expire { of, reply } => match turn.expire_due(of, started).await {
+                Ok(None) => answers.push(Answer::Expire(reply)),
+                Ok(Some(of)) => rest.push(Job::Expire { of, reply }),
                 Err(error) => drop(reply.send(Err(error))),
             },
             stop @ Job::Stop { .. } => {
@@ -123,9 +135,16 @@ async fn commit_some(shared: &Shared, waiting: &mut VecDeque<Job>, known: Option
     for answer in answers {
         match (answer, &outcome) {
             (Answer::Run(reply, result), Ok(())) => drop(reply.send(result)),
-            // A refusal from which nothing followed stands whatever becomes of the others.
+            // Refusals too: what they rest on may have been decided in this transaction.
             (Answer::Run(reply, _), Err(error)) => drop(reply.send(Err(error.clone().into()))),
             (Answer::Expire(reply), outcome) => drop(reply.send(outcome.clone())),
+        }
+    }
+    for job in rest {
+        match &outcome {
+            // Behind whatever waits, so that nobody waits for all of it.
+            Ok(()) => waiting.push_back(job),
+            Err(error) => fail(job, error),
         }
     }
     known
@@ -134,7 +153,7 @@ async fn commit_some(shared: &Shared, waiting: &mut VecDeque<Job>, known: Option
 fn fail(job: Job, error: &DeskError) {
     match job {
         Job::Run { reply, .. } => drop(reply.send(Err(error.clone().into()))),
-        Job::Expire { reply } => drop(reply.send(Err(error.clone()))),
+        Job::Expire { reply, .. } => drop(reply.send(Err(error.clone()))),
         Job::Stop { reply } => drop(reply.send(())),
     }
 }
@@ -180,7 +199,7 @@ impl<'a> Turn<'a> {
                     established: principal.established.name().into(),
                     key: key.into(),
                 };
-                let digest = command_digest(&command);
+                let digest = command.digest();
                 if let Some(earlier) = self.transaction.receipt(&self.shared.workspace, &key).await? {
                     return repeat(&earlier, digest, &key.key);
                 }
@@ -219,21 +238,43 @@ impl<'a> Turn<'a> {
         step.outcome.reply.map_err(Failure::Refused)
     }
 
-    async fn expire_due(&mut self) -> Result<(), DeskError> {
-        loop {
-            let limit = u32::try_from(MOST_COMMANDS).unwrap_or(u32::MAX);
-            let due = self.transaction.due(&self.shared.workspace, &time::format(self.now), limit).await?;
-            let before = self.head;
-            for command in due.iter().filter_map(capability::expire_due) {
-                match self.run(&Principal::desk(), command, None).await {
-                    Ok(_) | Err(Failure::Refused(_)) => {}
-                    Err(Failure::Failed(error)) => return Err(error),
+    /// Does due work for as long as a transaction may take; answers what is left. What cannot be done, because a document
+    /// is not of its form for example, stays due and does not keep the rest from being done.
+    async fn expire_due(&mut self, of: DueWork, started: Instant) -> Result<Option<DueWork>, DeskError> {
+        let (before, mut after) = match of {
+            DueWork::Of(key) => return self.expire(&key).await.map(|()| None),
+            DueWork::All => (time::format(self.now), None),
+            DueWork::Rest { before, after } => (before, Some(after)),
+        };
+        let limit = u32::try_from(MOST_COMMANDS).unwrap_or(u32::MAX);
+        let due = self.transaction.due(&self.shared.workspace, &before, after.as_ref(), limit).await?;
+        let is_all = due.len() < MOST_COMMANDS;
+        let mut left = due.into_iter();
+        for due in left.by_ref() {
+            self.expire(&due.key).await?;
+            after = Some(due);
+            if started.elapsed() >= MOST_TIME {
+                break;
+            }
+        }
+        let is_done = is_all && left.next().is_none();
+        Ok(after.filter(|_| !is_done).map(|after| DueWork::Rest { before, after }))
+    }
+
+    /// Does what has fallen due for a document. Only a failing store ends the round.
+    async fn expire(&mut self, key: &Key) -> Result<(), DeskError> {
+        let Some(command) = capability::expire_due(key) else { return Ok(()) };
+        match self.run(&Principal::desk(), command, None).await {
+            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+            Err(Failure::Failed(error @ (DeskError::Corrupt(_) | DeskError::Entry(_) | DeskError::TooMuchToLoad))) => {
+                let mut undone = self.shared.undone.lock().unwrap_or_else(PoisonError::into_inner);
+                // It stays due and is met again and again; once is enough to say so.
+                if undone.insert(key.clone()) {
+                    tracing::warn!(kind = key.kind, id = key.id, %error, "work that has fallen due could not be done");
                 }
+                Ok(())
             }
-            // Stop when nothing is due, and also when nothing that is due can be done.
-            if due.len() < MOST_COMMANDS || self.head == before {
-                return Ok(());
-            }
+            Err(Failure::Failed(error)) => Err(error),
         }
     }
 
@@ -267,7 +308,7 @@ async fn settle(shared: &Shared, entry: &Entry, error: StoreError) -> Result<(),
     loop {
         match is_stored(shared, entry).await {
             Ok(true) => return Ok(()),
-            Ok(false) => return Err(error.into()),
+            Ok(false) => return Err(DeskError::NotCommitted),
             Err(_) if started.elapsed() < SETTLE_TIME => tokio::time::sleep(Duration::from_millis(250)).await,
             Err(_) => return Err(DeskError::Unsettled),
         }
@@ -280,13 +321,6 @@ async fn is_stored(shared: &Shared, entry: &Entry) -> Result<bool, StoreError> {
     let after = entry.sequence.saturating_sub(1);
     let found = transaction.entries(&shared.workspace, Shared::JOURNAL, after, 1).await?;
     Ok(found.first().is_some_and(|found| found.sequence == entry.sequence && found.hash == entry.hash))
-}
-
-/// The digest of a command in normal form: equal commands have equal digests.
-fn command_digest(command: &Command) -> Hash {
-    let arguments = command.write(&mut BlobWriter::new([0; 32]));
-    let value: Value = Object::new().with("name", command.name()).with("arguments", arguments).into();
-    sha256(&[write_canonical(&value).as_ref()])
 }
 
 /// The reply of an earlier command with the same key.

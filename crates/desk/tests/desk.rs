@@ -1,14 +1,22 @@
 //! The desk's promises, on both databases.
+// A test fails by panicking, its helpers too.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use bailiwick_core::heart::{Command, Key, Query};
 use bailiwick_core::json::Value;
 use bailiwick_core::principal::Principal;
+use bailiwick_core::time::{self, Millis};
 use bailiwick_core::work::{self, OrderRecord};
+use bailiwick_desk::{Desk, Options};
+use bailiwick_store::Clock;
 use common::{FAR, addresses, ask, object, open, order, run, state};
+use sqlx::Connection as _;
 use tokio_stream::StreamExt as _;
 
 fn get(id: &str) -> Query {
@@ -177,7 +185,6 @@ async fn a_closed_desk_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn edits_beside_the_journal_are_found() {
-    use sqlx::Connection as _;
     let edits = [
         "DELETE FROM index_entries WHERE name = 'due'",
         "UPDATE index_entries SET value = CAST('approved' AS BLOB) WHERE name = 'state'",
@@ -202,4 +209,139 @@ async fn edits_beside_the_journal_are_found() {
         assert!(!desk.verify(|_| ()).await.unwrap().is_ok(), "{edit}");
         desk.close().await;
     }
+}
+
+/// A clock that is moved by hand.
+#[derive(Clone)]
+struct HandClock(Arc<AtomicI64>);
+
+impl Clock for HandClock {
+    fn now(&self) -> Millis {
+        Millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+impl HandClock {
+    fn at(timestamp: &str) -> Self {
+        Self(Arc::new(AtomicI64::new(time::instant(timestamp).unwrap().0)))
+    }
+
+    fn move_to(&self, timestamp: &str) {
+        self.0.store(time::instant(timestamp).unwrap().0, Ordering::SeqCst);
+    }
+
+    async fn open(&self, address: &str) -> Desk {
+        let options = bailiwick_store::Options { clock: Some(Arc::new(self.clone())), ..Default::default() };
+        Desk::open(bailiwick_store::open(address, options).await.unwrap(), Options::default()).await.unwrap()
+    }
+}
+
+const MORNING: &str = "2050-01-01T09:00:00Z";
+const NOON: &str = "2050-01-01T12:00:00Z";
+const EVENING: &str = "2050-01-01T18:00:00Z";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_that_cannot_be_read_keeps_nothing_else_from_expiring() {
+    for broken in [1, 70] {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), HandClock::at(MORNING));
+        let file = folder.path().join("broken.db").display().to_string();
+        let desk = clock.open(&file).await;
+        // They fall due before the good one does, and there are more than one transaction does.
+        for number in 0..broken {
+            run(&desk, "m", "create", &order(&format!("b{number}"), "w", "2050-01-01T11:00:00Z")).await.unwrap();
+        }
+        run(&desk, "m", "create", &order("good", "w", NOON)).await.unwrap();
+        run(&desk, "m", "create", &order("far", "w", FAR)).await.unwrap();
+        desk.close().await;
+        let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite:{file}")).await.unwrap();
+        let damage = "UPDATE documents SET body = CAST('{}' AS BLOB) WHERE CAST(id AS TEXT) LIKE 'b%'";
+        let damaged = sqlx::query(damage).execute(&mut connection).await.unwrap().rows_affected();
+        assert_eq!(damaged, broken);
+        connection.close().await.unwrap();
+        clock.move_to(EVENING);
+        let desk = clock.open(&file).await;
+        assert_eq!(state(&ask(&desk, "get", r#"{"id": "far"}"#).await.unwrap()), "offered");
+        let expired = ask(&desk, "list", r#"{"state": "expired"}"#).await.unwrap();
+        let expired = expired.get("orders").unwrap().as_array().unwrap();
+        let expired: Vec<_> = expired.iter().map(|order| order.get("id").cloned()).collect();
+        assert_eq!(expired, [Some(Value::from("good"))], "with {broken} broken");
+        assert_eq!(ask(&desk, "get", r#"{"id": "b0"}"#).await.unwrap_err().code(), "INTERNAL");
+        desk.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thousands_of_overdue_orders_keep_nobody_waiting_for_all_of_them() {
+    const MANY: u64 = 2_000;
+    let folder = tempfile::tempdir().unwrap();
+    for address in addresses(folder.path()).await {
+        let clock = HandClock::at(MORNING);
+        let desk = clock.open(&address).await;
+        let mut creating = tokio::task::JoinSet::new();
+        for number in 0..MANY {
+            let (desk, order) = (desk.clone(), order(&format!("o{number}"), "w", NOON));
+            creating.spawn(async move { run(&desk, "m", "create", &order).await.unwrap() });
+        }
+        creating.join_all().await;
+        clock.move_to(EVENING);
+        let all = {
+            let desk = desk.clone();
+            tokio::spawn(async move { ask(&desk, "list", r#"{"state": "offered"}"#).await.unwrap() })
+        };
+        // Meanwhile its own order is all that a reader waits for, and commands get their turn.
+        let last = format!(r#"{{"id": "o{}"}}"#, MANY - 1);
+        assert_eq!(state(&ask(&desk, "get", &last).await.unwrap()), "expired");
+        run(&desk, "m", "create", &order("new", "v", FAR)).await.unwrap();
+        let done = desk.head().await.unwrap().head.sequence - MANY;
+        println!("{}: {done} of {MANY} had expired when others were answered", desk.describe());
+        assert!(done < MANY, "one transaction did all of them");
+        let open = all.await.unwrap();
+        let open = open.get("orders").unwrap().as_array().unwrap();
+        let overdue = open.iter().filter(|order| order.get("to").and_then(Value::as_str) == Some("w")).count();
+        assert_eq!(overdue, 0, "an overdue order is never shown as open");
+        assert_eq!(desk.head().await.unwrap().head.sequence, 2 * MANY + 1, "each expired once");
+        assert!(desk.verify(|_| ()).await.unwrap().is_ok());
+        desk.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn waiting_wakes_for_a_change_by_a_command_about_another_order() {
+    let folder = tempfile::tempdir().unwrap();
+    for address in addresses(folder.path()).await {
+        let clock = HandClock::at(MORNING);
+        let (one, two) = (clock.open(&address).await, clock.open(&address).await);
+        run(&one, "m", "create", &order("o", "w", NOON)).await.unwrap();
+        let waiting = {
+            let (one, key) = (one.clone(), Key::of::<OrderRecord>("o"));
+            let m = Principal::claimed("m");
+            tokio::spawn(async move { one.wait(&m, get("o"), &key, 1, Duration::from_secs(20)).await })
+        };
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        clock.move_to(EVENING);
+        // Refused, because the order above it is overdue; that it expired is recorded all the same.
+        let sub_order = order("p", "w", FAR).replace(r#""id": "p""#, r#""id": "p", "parent_id": "o""#);
+        assert_eq!(run(&two, "w", "create", &sub_order).await.unwrap_err().code(), "INVALID_TRANSITION");
+        let acted = Instant::now();
+        assert_eq!(state(&waiting.await.unwrap().unwrap()), "expired");
+        assert!(acted.elapsed() < Duration::from_secs(5), "woken by the entry: {:?}", acted.elapsed());
+        one.close().await;
+        two.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_equal_command_written_otherwise_is_the_same_command() {
+    let desk = open("sqlite::memory:").await;
+    let m = Principal::claimed("m");
+    let create = |text: &str| Command::Work(work::Command::parse("create", object(text)).unwrap());
+    let text = order("o", "w", FAR);
+    let otherwise =
+        text.replace(r#""id": "o", "to": "w""#, r#""to": "w", "id": "o""#).replace(r#""usd": 1"#, r#""usd": 1.0"#);
+    assert_ne!(text, otherwise);
+    let first = desk.run_once(&m, create(&text), "k").await.unwrap();
+    assert_eq!(desk.run_once(&m, create(&otherwise), "k").await.unwrap(), first);
+    let other = text.replace(r#""usd": 1"#, r#""usd": 1.5"#);
+    assert_eq!(desk.run_once(&m, create(&other), "k").await.unwrap_err().code(), "CONFLICT");
+    desk.close().await;
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use bailiwick_core::heart::configuration::Reads;
 use bailiwick_core::heart::{self, Configuration, Document, Key};
 use bailiwick_core::json::Value;
 use bailiwick_core::principal::{Established, Principal};
+use bailiwick_core::work::Reads;
 use bailiwick_desk::{Desk, Failure};
 use bailiwick_mcp::Access;
 use tokio_util::sync::CancellationToken;
@@ -116,6 +116,6 @@ impl App {
             .await?;
         let Some(stored) = stored.into_iter().flatten().next() else { return Ok(Reads::default()) };
         // One that can't be read restricts: it may say so.
-        Ok(stored.read::<Configuration>().map_or(Reads::Parties, |configuration| configuration.work.reads))
+        Ok(stored.read::<Configuration>().map_or(Reads::Parties, |configuration| configuration.sections.work.reads))
     }
 }

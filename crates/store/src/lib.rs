@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub use error::StoreError;
 pub use options::{Clock, Options, SystemClock};
 pub use port::{
-    Commit, JournalHead, NewJournal, NewWorkspace, Receipt, ReceiptKey, Snapshot, Store, StoredEntry, Transaction,
+    Commit, Due, JournalHead, NewJournal, NewWorkspace, Receipt, ReceiptKey, Snapshot, Store, StoredEntry, Transaction,
 };
 
 pub use rows::found_by;

@@ -65,8 +65,15 @@ pub trait Snapshot: Send {
     /// How many documents a selection would find without its paging.
     async fn count(&mut self, workspace: &str, select: &Select) -> Result<u64, StoreError>;
 
-    /// Documents of any kind whose index entry `due` has a `sort` below the given one, earliest first.
-    async fn due(&mut self, workspace: &str, before: &str, limit: u32) -> Result<Vec<Key>, StoreError>;
+    /// Documents of any kind whose index entry `due` has a `sort` below the given one, in the order of (`sort`, kind, id),
+    /// from the one after `after` on.
+    async fn due(
+        &mut self,
+        workspace: &str,
+        before: &str,
+        after: Option<&Due>,
+        limit: u32,
+    ) -> Result<Vec<Due>, StoreError>;
 
     /// The earliest `due` of a workspace.
     async fn next_due(&mut self, workspace: &str) -> Result<Option<String>, StoreError>;
@@ -137,6 +144,15 @@ pub trait Transaction: Snapshot {
     /// [`StoreError::CommitUnknown`] if the database did not say whether it committed: read the head to find out.
     /// After any other error nothing was committed.
     async fn commit(self: Box<Self>) -> Result<(), StoreError>;
+}
+
+/// A document with work that has fallen due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// The `sort` of its index entry `due`
+    pub at: String,
+    /// Which document
+    pub key: Key,
 }
 
 /// A workspace to open.

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use crate::link::{Link, Row, Value};
 use crate::rows::{Rows, found_by, limit, limits, receipt_name};
 use crate::{
-    Commit, FORMAT, JournalHead, NewWorkspace, Receipt, ReceiptKey, Snapshot, Store, StoreError, StoredEntry,
+    Commit, Due, FORMAT, JournalHead, NewWorkspace, Receipt, ReceiptKey, Snapshot, Store, StoreError, StoredEntry,
     Transaction, WRITER, sql,
 };
 
@@ -249,15 +249,28 @@ impl<L: Link> Snapshot for Session<L> {
         Ok(sum)
     }
 
-    async fn due(&mut self, workspace: &str, before: &str, limit: u32) -> Result<Vec<Key>, StoreError> {
-        let values = vec![Value::text(workspace), Value::text(before), Value::Integer(limit.into())];
-        let rows = self.fetch(sql::DUE, values).await?;
-        rows.into_iter()
-            .map(|row| {
-                let [kind, id] = row.columns()?;
-                Ok(Key { kind: kind.into_text()?, id: id.into_text()? })
-            })
-            .collect()
+    async fn due(
+        &mut self,
+        workspace: &str,
+        before: &str,
+        after: Option<&Due>,
+        limit: u32,
+    ) -> Result<Vec<Due>, StoreError> {
+        // Nothing sorts before three empty names.
+        let (at, kind, id) = after.map_or(("", "", ""), |after| (&after.at, &after.key.kind, &after.key.id));
+        let values = vec![
+            Value::text(workspace),
+            Value::text(before),
+            Value::text(at),
+            Value::name(kind),
+            Value::text(id),
+            Value::Integer(limit.into()),
+        ];
+        let due = |row: Row| {
+            let [at, kind, id] = row.columns()?;
+            Ok(Due { at: at.into_text()?, key: Key { kind: kind.into_text()?, id: id.into_text()? } })
+        };
+        self.fetch(sql::DUE, values).await?.into_iter().map(due).collect()
     }
 
     async fn next_due(&mut self, workspace: &str) -> Result<Option<String>, StoreError> {

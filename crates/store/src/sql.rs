@@ -65,11 +65,11 @@ pub(crate) const SELECT: &str = concat!(
 /// [`matching!`].
 pub(crate) const COUNT: &str = concat!("SELECT count(*) FROM index_entries i WHERE", matching!());
 
-/// $1 workspace, $2 the first sort that is not due yet, $3 limit.
+/// $1 workspace, $2 the first sort that is not due yet, $3, $4 and $5 the (sort, kind, id) to start after, $6 limit.
 pub(crate) const DUE: &str = "
-    SELECT kind, id FROM index_entries
-    WHERE workspace = $1 AND name = 'due' AND sort < $2
-    ORDER BY sort, kind, id LIMIT $3";
+    SELECT sort, kind, id FROM index_entries
+    WHERE workspace = $1 AND name = 'due' AND sort < $2 AND (sort, kind, id) > ($3, $4, $5)
+    ORDER BY sort, kind, id LIMIT $6";
 
 /// $1 workspace.
 pub(crate) const NEXT_DUE: &str = "
@@ -367,7 +367,8 @@ mod tests {
             (id=? AND workspace=? AND kind=? AND name=? AND value=?)";
         assert_eq!(steps.iter().filter(|step| *step == walk).count(), 1, "{steps:#?}");
         assert_eq!(steps.iter().filter(|step| *step == further).count(), ALSO_SLOTS, "{steps:#?}");
-        let due = "SEARCH index_entries USING COVERING INDEX index_entries_due (workspace=? AND sort<?)";
+        let due = "SEARCH index_entries USING COVERING INDEX index_entries_due \
+                   (workspace=? AND (sort,kind,id)>(?,?,?) AND sort<?)";
         assert_eq!(plans(DUE).await, [due]);
     }
 }

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bailiwick_core::heart::{Change, IndexEntry, Scope, Select};
+use bailiwick_core::heart::{Change, IndexEntry, Key, Scope, Select};
 use bailiwick_core::journal::Head;
 use bailiwick_core::time::Millis;
-use bailiwick_store::{Clock, Commit, NewJournal, NewWorkspace, Options, Receipt, ReceiptKey, Store};
+use bailiwick_store::{Clock, Commit, Due, NewJournal, NewWorkspace, Options, Receipt, ReceiptKey, Store};
 use support::*;
 use tokio::time::{sleep, timeout};
 
@@ -325,10 +325,19 @@ async fn due_work_is_found_earliest_first(place: &Place) {
     write(&store, &changes(documents.to_vec())).await;
     let mut reader = snapshot(&store).await;
     assert_eq!(reader.next_due(DESK).await.unwrap().as_deref(), Some("2026-01-01"));
-    let found = reader.due(DESK, "2026-01-03", 10).await.unwrap();
-    assert_eq!(found, [key("report", "2"), key("order", "3")]);
-    assert_eq!(reader.due(DESK, "2026-01-04", 1).await.unwrap(), [key("report", "2")]);
-    assert_eq!(reader.due(DESK, "2026-01-01", 10).await.unwrap(), []);
+    let due = |at: &str, kind: &str, id: &str| Due { at: at.into(), key: key(kind, id) };
+    let [first, second, third] =
+        [due("2026-01-01", "report", "2"), due("2026-01-02", "order", "3"), due("2026-01-03", "order", "1")];
+    let found = reader.due(DESK, "2026-01-03", None, 10).await.unwrap();
+    assert_eq!(found, [first.clone(), second.clone()]);
+    assert_eq!(reader.due(DESK, "2026-01-04", None, 1).await.unwrap(), std::slice::from_ref(&first));
+    assert_eq!(reader.due(DESK, "2026-01-01", None, 10).await.unwrap(), []);
+    assert_eq!(reader.due(DESK, "2026-01-04", Some(&first), 1).await.unwrap(), std::slice::from_ref(&second));
+    assert_eq!(reader.due(DESK, "2026-01-04", Some(&second), 9).await.unwrap(), [third]);
+    // Of two that are due at the same time, the kind says which comes first, then the id.
+    let between = due("2026-01-02", "order", "2");
+    assert_eq!(reader.due(DESK, "2026-01-03", Some(&between), 9).await.unwrap(), std::slice::from_ref(&second));
+    assert_eq!(reader.due(DESK, "2026-01-03", Some(&due("2026-01-02", "p", "")), 9).await.unwrap(), []);
     assert_eq!(reader.next_due("nowhere").await.unwrap(), None);
 }
 
@@ -367,7 +376,8 @@ async fn any_code_point_may_name_things(place: &Place) {
         assert_eq!(ids(&reader.select(odd, &also).await.unwrap()), [name]);
     }
     assert_eq!(reader.next_due(odd).await.unwrap().as_deref(), Some(odd));
-    assert_eq!(reader.due(odd, "\u{2}", 9).await.unwrap(), [key("agent", odd), key("agent", &long)]);
+    let found: Vec<Key> = reader.due(odd, "\u{2}", None, 9).await.unwrap().into_iter().map(|due| due.key).collect();
+    assert_eq!(found, [key("agent", odd), key("agent", &long)]);
     assert_eq!(reader.blobs(odd, &[blob(odd).digest]).await.unwrap(), [Some(blob(odd))]);
     assert_eq!(reader.receipt(odd, &receipt(odd).0).await.unwrap(), Some(receipt(odd).1));
     assert_eq!(reader.receipt(odd, &receipt("").0).await.unwrap(), None);

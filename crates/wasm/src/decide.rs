@@ -49,7 +49,8 @@ mod full {
             let decisions = Object::new()
                 .with("decided", replay.decided)
                 .with("applied", replay.applied)
-                .with("erased", replay.erased);
+                .with("erased", replay.erased)
+                .with("decided_all", replay.decided_all());
             let difference = replay.first_difference.map(|difference| {
                 Object::new()
                     .with("sequence", difference.sequence)

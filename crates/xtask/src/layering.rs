@@ -37,7 +37,17 @@ const ARROWS: &[(&str, &[&str])] = &[
 const GENERAL_ROOMS: &[&str] = &["crates/core/src/heart", "crates/core/src/journal", "crates/desk/src", "crates/store"];
 
 /// Words of the work-order capability. One that starts or ends in a letter counts only as a whole word.
-const WORDS_OF_WORK: &[&str] = &["work_order", "workorder", "work order", "work::", "order_id"];
+const WORDS_OF_WORK: &[&str] = &[
+    "work_order",
+    "workorder",
+    "work order",
+    "work::",
+    "order_id",
+    "worksettings",
+    "self_review",
+    "selfreview",
+    "restrict_reads",
+];
 
 /// The file in a general room where capabilities are plugged in, one arm each.
 const MAY_SPEAK_OF_WORK: &[&str] = &["crates/core/src/heart/capability.rs"];

@@ -72,6 +72,21 @@ impl Verdict {
         self.decided = Some(report);
     }
 
+    /// Counts it as wrong if not every decision was made again.
+    pub(crate) fn require_decided(&mut self) {
+        let Some(replay) = self.decided.as_ref().filter(|replay| !replay.decided_all()) else { return };
+        let left = replay.applied.saturating_add(replay.erased);
+        let entries = match left {
+            1 => "1 entry".to_owned(),
+            left => format!("{left} entries"),
+        };
+        self.fail(Wrong::new(
+            "not_decided",
+            None,
+            format!("{entries} could not be decided again, and `--require-decided` is set"),
+        ));
+    }
+
     /// Notes something wrong, unless there is something already.
     pub(crate) fn fail(&mut self, wrong: Wrong) {
         self.failure.get_or_insert(wrong);
@@ -101,6 +116,7 @@ impl Verdict {
             object.insert("decided", replay.decided);
             object.insert("applied", replay.applied);
             object.insert("erased", replay.erased);
+            object.insert("decided_all", replay.decided_all());
         }
         object.with_some("documents", self.documents).into()
     }
@@ -135,6 +151,12 @@ impl Verdict {
         }
         if let Some(replay) = &self.decided {
             output.line(format!("  decided    {}", in_words(replay)))?;
+            if replay.applied > 0 || replay.erased > 0 {
+                let mark = output.style().mark(Mark::Warning);
+                output.line(format!(
+                    "  {mark} not every decision was made again: whether the rules were kept there is not known"
+                ))?;
+            }
         }
         if let Some(documents) = self.documents {
             output.line(format!(

@@ -26,7 +26,9 @@ Examples:
 
 FILE is an export of ours (JSON Lines) or a document of format coordination-journal/1. A store's
 decisions are made again with the rules of this program, and its documents compared with what the
-journal makes of them; --decide does the first for an export.
+journal makes of them; --decide does the first for an export. Entries of other rules than this
+program's are applied, not decided again, and so are erased ones: the verdict says how many, and
+with --require-decided they count as wrong.
 
 Exit status: 0 the journal is in order, 1 it is not, 2 it cannot be read.";
 
@@ -45,16 +47,20 @@ pub(crate) struct Arguments {
     /// Also make every decision of an export again
     #[arg(long, requires = "file")]
     decide: bool,
+    /// Also count it as wrong if a decision could not be made again: it was made by other rules, or erased
+    #[arg(long)]
+    require_decided: bool,
     /// Print {"ok", "checked_events", "head_sequence", "head_hash", "first_failure", …}
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
-    let (name, verdict) = match &arguments.file {
+    let (name, mut verdict) = match &arguments.file {
         Some(file) => {
             let input = Input::from(file.clone());
-            let verdict = if arguments.decide { decide_again(&input)? } else { check_chain(&input)? };
+            let decide = arguments.decide || arguments.require_decided;
+            let verdict = if decide { decide_again(&input)? } else { check_chain(&input)? };
             (input.to_string(), verdict)
         }
         None => {
@@ -68,6 +74,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             })?
         }
     };
+    if arguments.require_decided {
+        verdict.require_decided();
+    }
     let mut output = Output::new();
     if arguments.json {
         output.json(&verdict.to_value())?;

@@ -1,6 +1,7 @@
 //! The capabilities that run in the machine. A new one adds a variant to each enum here, and nothing to whoever
 //! drives the machine.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -8,13 +9,45 @@ use super::{
     BlobReader, BlobWriter, Configuration, Context, Document, Draft, Fresh, IndexEntry, Key, Outcome, Refusal, Stored,
     View, ViewError, configuration,
 };
-use crate::json::{Object, Value};
+use crate::hash::{Hash, sha256};
+use crate::journal::Entry;
+use crate::json::{Object, Value, write_canonical};
 use crate::waiting::{self, Waiting};
 use crate::work;
 
 /// The number of the rule set. It rises whenever any verdict could change, so that a verifier knows whether it
 /// can decide an old command again.
-pub const RULES: u32 = 1;
+pub const RULES: u32 = 2;
+
+/// The settings of every capability, by section.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sections {
+    /// Section `work`
+    pub work: work::Settings,
+}
+
+impl Sections {
+    /// What holds where stored settings cannot be read.
+    pub const STRICTEST: Self = Self { work: work::Settings::STRICTEST };
+
+    /// Reads settings by section.
+    ///
+    /// # Errors
+    ///
+    /// A message naming the first member that is not accepted, and what is.
+    pub fn read(settings: &Object) -> Result<Self, String> {
+        let mut sections = Self::default();
+        for (section, value) in settings.iter() {
+            match section.as_str() {
+                work::Settings::SECTION => sections.work = work::Settings::from_value(value)?,
+                other => {
+                    return Err(format!("unknown section `{other}`; accepted: `{}`", work::Settings::SECTION));
+                }
+            }
+        }
+        Ok(sections)
+    }
+}
 
 /// The number of the form in which documents are kept and can be found. It rises whenever what a document is kept as
 /// or found by changes while the rules stay the same; a desk then renews what a store holds ([`renew`]). Before there
@@ -75,12 +108,30 @@ impl Command {
         }
     }
 
+    /// A digest of the command in normal form: equal commands have equal ones, however their members are ordered and
+    /// their numbers written.
+    pub fn digest(&self) -> Hash {
+        let arguments = self.write(&mut BlobWriter::inline());
+        let value: Value = Object::new().with("name", self.name()).with("arguments", arguments).into();
+        sha256(&[write_canonical(&value.with_whole_numbers()).as_ref()])
+    }
+
     /// Reads what [`Command::name`] and [`Command::write`] give; `None` if it is no command of these rules.
     pub fn read(name: &str, arguments: &Object, blobs: &BlobReader<'_>) -> Option<Self> {
         match name.split_once('.')?.0 {
             "configuration" => configuration::Adopt::read(name, arguments, blobs).map(Self::Configuration),
             "work" => work::Command::read(name, arguments, blobs).map(Self::Work),
             _ => None,
+        }
+    }
+}
+
+impl Query {
+    /// The one document whose due work the answer shows. `None` if it shows more than one: lists and sums.
+    pub fn about(&self) -> Option<Key> {
+        match self {
+            Self::Work(work::Query::Get { id }) => Some(Key::of::<work::OrderRecord>(id)),
+            Self::Waiting(_) | Self::Work(_) => None,
         }
     }
 }
@@ -144,6 +195,26 @@ pub(super) fn answer(
 /// ever falls due for documents of this kind.
 pub fn expire_due(key: &Key) -> Option<Command> {
     (key.kind == work::OrderRecord::KIND).then(|| Command::Work(work::Command::ExpireDue { id: key.id.clone() }))
+}
+
+/// The documents that a journal entry changes, as far as it names them: what somebody may wait for. `None` if it does not
+/// say, so that any may be changed.
+pub fn touched(entry: &Entry) -> Option<Vec<Key>> {
+    if entry.kind == configuration::Adopt::NAME {
+        return Some([Key::of::<Configuration>(&*entry.entity_id)].into());
+    }
+    entry.kind.strip_prefix("work.")?;
+    // An order that is taken over stands in a blob, but the entry is about it.
+    let mut keys = Vec::from([Key::of::<work::OrderRecord>(&*entry.entity_id)]);
+    for fact in entry.payload.get("facts")?.as_array()? {
+        if let Some(order) = work::order_of(fact)? {
+            let key = Key::of::<work::OrderRecord>(order);
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    Some(keys)
 }
 
 /// A stored document of any earlier form in the form of [`FORM`], with everything it is found by. `None` for a kind that

@@ -3,10 +3,10 @@
 //! Reloading a file *proposes*: the desk turns it into an [`Adopt`] command, and every later command is decided
 //! under the configuration it finds under its lock. Nothing secret is part of it.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::capability::Sections;
 use super::{BlobReader, BlobWriter, Context, Document, Draft, IndexEntry, Outcome, Refusal, View, ViewError};
 use crate::hash::{hex, sha256};
 use crate::json::{Object, Value, write_canonical};
@@ -19,37 +19,8 @@ pub struct Configuration {
     pub version: u64,
     /// The settings by section, as adopted
     pub settings: Object,
-    /// Section `work`
-    pub work: WorkSettings,
-}
-
-/// Section `work`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct WorkSettings {
-    /// Whether a worker whose order is addressed to itself may review its own report in closed mode
-    pub self_review: SelfReview,
-    /// Who may read an order
-    pub reads: Reads,
-}
-
-/// `work.allow_self_review`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SelfReview {
-    /// `false`: somebody else must review
-    #[default]
-    Refused,
-    /// `true`
-    Allowed,
-}
-
-/// `work.restrict_reads`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reads {
-    /// `false`: every authenticated principal
-    #[default]
-    Everyone,
-    /// `true`: the order's `from`, `to` and `escalate_to`, and those of the orders above it
-    Parties,
+    /// The settings as the capabilities read them
+    pub sections: Sections,
 }
 
 /// Puts settings in force. Only the desk itself may.
@@ -85,42 +56,20 @@ impl Configuration {
     ///
     /// A message naming the first member that is not accepted, and what is.
     pub fn from_settings(version: u64, settings: Object) -> Result<Self, String> {
-        let mut work = WorkSettings::default();
-        for (section, value) in settings.iter() {
-            match section.as_str() {
-                "work" => work = WorkSettings::from_value(value)?,
-                other => return Err(format!("unknown section `{other}`; accepted: `work`")),
-            }
-        }
-        Ok(Self { version, settings, work })
+        let sections = Sections::read(&settings)?;
+        Ok(Self { version, settings, sections })
+    }
+
+    /// Settings that were adopted once. `decide` accepted them, so only another rule set can have read them differently:
+    /// what cannot be read allows nothing.
+    fn adopted(version: u64, settings: Object) -> Self {
+        let sections = Sections::read(&settings).unwrap_or(Sections::STRICTEST);
+        Self { version, settings, sections }
     }
 
     /// SHA-256 of the settings' canonical form.
     pub fn digest(&self) -> String {
         hex(&sha256(&[write_canonical(&Value::Object(self.settings.clone())).as_ref()]))
-    }
-}
-
-impl WorkSettings {
-    fn from_value(value: &Value) -> Result<Self, String> {
-        let object =
-            value.as_object().ok_or_else(|| format!("`work` is a {}, must be an object", value.type_name()))?;
-        let mut settings = Self::default();
-        for (name, value) in object.iter() {
-            let on = || value.as_bool().ok_or_else(|| format!("`work.{name}` must be true or false"));
-            match name.as_str() {
-                "allow_self_review" => {
-                    settings.self_review = if on()? { SelfReview::Allowed } else { SelfReview::Refused }
-                }
-                "restrict_reads" => settings.reads = if on()? { Reads::Parties } else { Reads::Everyone },
-                other => {
-                    return Err(format!(
-                        "unknown setting `work.{other}`; accepted: `allow_self_review`, `restrict_reads`"
-                    ));
-                }
-            }
-        }
-        Ok(settings)
     }
 }
 
@@ -141,7 +90,7 @@ impl Document for Configuration {
 
     fn from_value(value: Value) -> Option<Self> {
         let version = value.get("version")?.as_number()?.to_u64()?;
-        Self::from_settings(version, value.get("settings")?.as_object()?.clone()).ok()
+        Some(Self::adopted(version, value.get("settings")?.as_object()?.clone()))
     }
 
     fn index(&self) -> Vec<IndexEntry> {
@@ -192,8 +141,21 @@ pub(super) fn decide(command: &Adopt, context: &Context<'_>, in_force: &Configur
 
 pub(super) fn apply(draft: &mut Draft<'_>, fact: &Adopted) -> Result<(), ViewError> {
     let version = draft.document::<Configuration>(Configuration::CURRENT)?.map_or(0, |before| before.version);
-    // INVARIANT: `decide` accepted these settings under the same rule set, so reading them again cannot fail; a
-    // later rule set that reads them differently falls back to the built-in ones.
-    let after = Configuration::from_settings(version.saturating_add(1), fact.settings.clone()).unwrap_or_default();
-    draft.put(&after)
+    draft.put(&Configuration::adopted(version.saturating_add(1), fact.settings.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_settings_that_cannot_be_read_open_nothing() {
+        let settings = Object::new().with("a section of tomorrow", Object::new());
+        let stored = Object::new().with("version", 3_u64).with("settings", settings.clone());
+        let read = Configuration::from_value(stored.clone().into()).unwrap();
+        assert_eq!(read.sections, Sections::STRICTEST);
+        assert_ne!(read.sections, Sections::default(), "the built-in settings open reads");
+        assert_eq!(read.to_value(), stored.into(), "and they stay as they are");
+        assert!(Configuration::from_settings(1, settings).is_err(), "nobody can adopt them");
+    }
 }

@@ -27,6 +27,7 @@ mod record;
 mod refusal;
 pub mod replay;
 mod run;
+pub mod vectors;
 mod view;
 
 pub use blob::{Blob, BlobReader, BlobWriter, blob_references};
@@ -35,7 +36,7 @@ pub use configuration::Configuration;
 pub use context::{Context, Fresh};
 pub use document::{Change, Corrupt, Document, Draft, IndexEntry, Key, Stored};
 pub use memory::Memory;
-pub use record::{Record, RecordError};
+pub use record::{Reading, Record, RecordError};
 pub use refusal::Refusal;
 pub use run::{Outcome, Step, ask, run};
 pub use view::{Need, Scope, Select, View, ViewError};

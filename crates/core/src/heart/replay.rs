@@ -6,8 +6,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{BlobReader, Change, Context, Draft, Key, Memory, RULES, Record, RecordError, ViewError, capability, run};
+use super::{
+    BlobReader, Change, Context, Draft, Fact, Key, Memory, Reading, Record, RecordError, ViewError, capability, run,
+};
 use crate::journal::Entry;
+use crate::time::Millis;
 use crate::work::OutputSchemas;
 
 /// Builds the documents of a workspace from its journal, entry by entry, and compares every decision with what the
@@ -17,6 +20,8 @@ pub struct Replay<'a> {
     /// Documents of which a part was erased
     incomplete: BTreeSet<Key>,
     schemas: &'a dyn OutputSchemas,
+    /// The last entry's rule set and time
+    last: Option<(u32, Millis)>,
     report: ReplayReport,
 }
 
@@ -31,6 +36,13 @@ pub struct ReplayReport {
     pub erased: u64,
     /// The first entry where the record and the rules part
     pub first_difference: Option<Difference>,
+}
+
+impl ReplayReport {
+    /// Whether every decision was made again, with the same result: none only applied, none erased.
+    pub fn decided_all(&self) -> bool {
+        self.first_difference.is_none() && self.applied == 0 && self.erased == 0
+    }
 }
 
 /// Where a journal and the rules part.
@@ -60,12 +72,27 @@ pub enum DifferenceKind {
     Configuration,
     /// A document that the facts touch is not of its form
     Document,
+    /// The entry's time is before that of the entry before it
+    Time,
+    /// The number of the rule set is 0 or lower than in the entry before it
+    Rules {
+        /// The number
+        number: u32,
+        /// The least that is accepted
+        least: u32,
+    },
 }
 
 impl<'a> Replay<'a> {
     /// A replay from an empty workspace.
     pub fn new(schemas: &'a dyn OutputSchemas) -> Self {
-        Self { memory: Memory::new(), incomplete: BTreeSet::new(), schemas, report: ReplayReport::default() }
+        Self {
+            memory: Memory::new(),
+            incomplete: BTreeSet::new(),
+            schemas,
+            last: None,
+            report: ReplayReport::default(),
+        }
     }
 
     /// Replays the next entry. After the first difference nothing is replayed.
@@ -79,20 +106,30 @@ impl<'a> Replay<'a> {
     }
 
     fn step(&mut self, entry: &Entry, blobs: &BlobReader<'_>) -> Result<(), DifferenceKind> {
-        let record = Record::read(entry, blobs).map_err(DifferenceKind::Record)?;
+        let reading = Record::read(entry, blobs).map_err(DifferenceKind::Record)?;
+        let (rules, at, facts) = match &reading {
+            Reading::Ours(record) => (record.rules, record.at, &record.facts),
+            Reading::Others { rules, at, facts } => (*rules, *at, facts),
+        };
+        self.check_order(rules, at)?;
         let count = |counter: &mut u64| *counter = counter.saturating_add(1);
-        let changes = if blobs.met_erased() {
-            count(&mut self.report.erased);
-            self.apply(&record)?
-        } else if record.rules != RULES {
-            count(&mut self.report.applied);
-            self.apply(&record)?
-        } else if let Some(changes) = self.decide(&record)? {
-            count(&mut self.report.decided);
-            changes
-        } else {
-            count(&mut self.report.erased);
-            self.apply(&record)?
+        let decided = match &reading {
+            Reading::Ours(record) if !blobs.met_erased() => self.decide(record)?,
+            _ => None,
+        };
+        let changes = match (decided, &reading) {
+            (Some(changes), _) => {
+                count(&mut self.report.decided);
+                changes
+            }
+            (None, Reading::Others { .. }) if !blobs.met_erased() => {
+                count(&mut self.report.applied);
+                self.apply(facts)?
+            }
+            (None, _) => {
+                count(&mut self.report.erased);
+                self.apply(facts)?
+            }
         };
         for change in &changes {
             if blobs.met_erased() {
@@ -100,6 +137,19 @@ impl<'a> Replay<'a> {
             }
             self.memory.apply(change);
         }
+        Ok(())
+    }
+
+    /// Along a journal time never runs backwards, and a program with an older rule set no longer writes.
+    fn check_order(&mut self, rules: u32, at: Millis) -> Result<(), DifferenceKind> {
+        let (least, before) = self.last.unwrap_or((1, at));
+        if rules < least {
+            return Err(DifferenceKind::Rules { number: rules, least });
+        }
+        if at < before {
+            return Err(DifferenceKind::Time);
+        }
+        self.last = Some((rules, at));
         Ok(())
     }
 
@@ -126,10 +176,10 @@ impl<'a> Replay<'a> {
         Ok(Some(step.changes))
     }
 
-    fn apply(&self, record: &Record) -> Result<Vec<Change>, DifferenceKind> {
+    fn apply(&self, facts: &[Fact]) -> Result<Vec<Change>, DifferenceKind> {
         let applied = self.memory.with_view(|view| {
             let mut draft = Draft::new(view);
-            for fact in &record.facts {
+            for fact in facts {
                 capability::apply(&mut draft, fact)?;
             }
             Ok(draft.into_changes())
@@ -147,11 +197,15 @@ impl DifferenceKind {
     /// The stable code.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Record(_) => "record_unreadable",
+            Self::Record(RecordError::OtherLabel | RecordError::Unreadable) => "record_unreadable",
+            Self::Record(RecordError::Envelope(_)) => "envelope_differs",
+            Self::Record(RecordError::Form) => "record_form_differs",
             Self::Facts => "facts_differ",
             Self::Reply { .. } => "reply_differs",
             Self::Configuration => "configuration_differs",
             Self::Document => "document_unreadable",
+            Self::Time => "time_runs_backwards",
+            Self::Rules { .. } => "rule_set_falls",
         }
     }
 }
@@ -159,7 +213,7 @@ impl DifferenceKind {
 impl fmt::Display for DifferenceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Record(error) => write!(f, "the entry can't be read as a decision: {error}"),
+            Self::Record(error) => write!(f, "the entry is not the record of a decision: {error}"),
             Self::Facts => f.write_str("the rules give other facts than the record"),
             Self::Reply { by_the_rules, in_the_record } => {
                 let said =
@@ -168,6 +222,8 @@ impl fmt::Display for DifferenceKind {
             }
             Self::Configuration => f.write_str("the record names another configuration than the one in force"),
             Self::Document => f.write_str("a document it touches is not of its form"),
+            Self::Time => f.write_str("its time is before that of the entry before it"),
+            Self::Rules { number, least } => write!(f, "it names rule set {number}, must be {least} or higher"),
         }
     }
 }

@@ -50,6 +50,19 @@ impl Number {
         }
     }
 
+    /// The same number, as an integer if it is integral and fits: equal numbers then read alike.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        const LIMIT: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0; // 2^127
+        match self {
+            #[allow(clippy::cast_possible_truncation)]
+            Self::Float(value) if self.is_integral() && (-LIMIT..LIMIT).contains(&value) => {
+                Self::Integer(value as i128)
+            }
+            other => other,
+        }
+    }
+
     /// Compares by mathematical value, exactly, also between an integer and a double.
     pub fn compare(self, other: Self) -> Ordering {
         match (self, other) {

@@ -184,6 +184,23 @@ impl<S> Tree<S> {
     }
 }
 
+impl Value {
+    /// The same value with every number as [`Number::whole`] gives it, so that the canonical forms of equal values are the
+    /// same text.
+    #[must_use]
+    pub fn with_whole_numbers(self) -> Self {
+        match self {
+            Self::Number(number) => Self::Number(number.whole()),
+            Self::Array(items) => Self::Array(items.into_iter().map(Self::with_whole_numbers).collect()),
+            Self::Object(object) => {
+                let members = object.into_members().into_iter().map(|(name, value)| (name, value.with_whole_numbers()));
+                Self::Object(Object { members: members.collect() })
+            }
+            other => other,
+        }
+    }
+}
+
 impl<S: Text> PartialEq for Tree<S> {
     /// Equality as JSON Schema means it: `1` equals `1.0`, member order does not matter.
     fn eq(&self, other: &Self) -> bool {

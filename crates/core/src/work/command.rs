@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::order::MOST_ID;
 use super::quoted;
 use crate::arguments::{Arguments, bad_request};
 use crate::heart::{BlobReader, BlobWriter, Fresh, Refusal};
@@ -169,9 +170,20 @@ impl Command {
     pub fn entity(&self, fresh: &Fresh) -> String {
         match self {
             Self::Create { input } => match input.str("id") {
-                Some(id) => id.chars().take(128).collect(),
+                Some(id) => id.chars().take(MOST_ID).collect(),
                 None => fresh_order_id(fresh),
             },
+            Self::Import { record } => {
+                record.get("order").and_then(|order| order.get("id")?.as_str()).unwrap_or_default().into()
+            }
+            _ => self.id().unwrap_or_default().into(),
+        }
+    }
+
+    /// The order that the command names as its argument `id`.
+    fn id(&self) -> Option<&str> {
+        match self {
+            Self::Create { .. } | Self::Import { .. } => None,
             Self::Accept { id }
             | Self::Decline { id, .. }
             | Self::Start { id }
@@ -180,38 +192,36 @@ impl Command {
             | Self::Answer { id, .. }
             | Self::Review { id, .. }
             | Self::Cancel { id, .. }
-            | Self::ExpireDue { id } => id.clone(),
-            Self::Import { record } => {
-                record.get("order").and_then(|order| order.get("id")?.as_str()).unwrap_or_default().into()
-            }
+            | Self::ExpireDue { id } => Some(id),
         }
     }
 
     /// The arguments as the journal writes them.
     pub(crate) fn write(&self, blobs: &mut BlobWriter) -> Object {
-        let of = |id: &String| Object::new().with("id", id);
+        let id = self.id().map(|id| blobs.put_name(id));
+        let of = Object::new().with_some("id", id);
         match self {
-            Self::Create { input } => Object::new().with("input", blobs.put(&input.clone().into())),
-            Self::Report { id, input } => of(id).with("input", blobs.put(&input.clone().into())),
-            Self::Accept { id } | Self::Start { id } | Self::ExpireDue { id } => of(id),
-            Self::Decline { id, reason } | Self::Cancel { id, reason } => {
-                of(id).with_some("reason", blobs.put_some(reason.as_ref()))
+            Self::Create { input } => of.with("input", blobs.put(&input.clone().into())),
+            Self::Report { input, .. } => of.with("input", blobs.put(&input.clone().into())),
+            Self::Accept { .. } | Self::Start { .. } | Self::ExpireDue { .. } => of,
+            Self::Decline { reason, .. } | Self::Cancel { reason, .. } => {
+                of.with_some("reason", blobs.put_some(reason.as_ref()))
             }
-            Self::Progress { id, note, percent } => {
-                of(id).with("note", blobs.put(&note.into())).with_some("percent", *percent)
+            Self::Progress { note, percent, .. } => {
+                of.with("note", blobs.put(&note.into())).with_some("percent", *percent)
             }
-            Self::Answer { id, answer } => of(id).with("answer", blobs.put(&answer.into())),
-            Self::Review { id, decision, reason, effects } => of(id)
+            Self::Answer { answer, .. } => of.with("answer", blobs.put(&answer.into())),
+            Self::Review { decision, reason, effects, .. } => of
                 .with("decision", decision.as_str())
                 .with_some("reason", blobs.put_some(reason.as_ref()))
                 .with_some("effects", blobs.put_some(effects.clone())),
-            Self::Import { record } => Object::new().with("record", blobs.put(&record.clone().into())),
+            Self::Import { record } => of.with("record", blobs.put(&record.clone().into())),
         }
     }
 
     /// Reads what [`Command::write`] gives.
     pub(crate) fn read(name: &str, arguments: &Object, blobs: &BlobReader<'_>) -> Option<Self> {
-        let id = || arguments.str("id").map(String::from);
+        let id = || blobs.take_name(arguments.get("id")?);
         let bulk = |name| Some(blobs.take(arguments.get(name)?)?.as_object()?.clone());
         let text = |name| match arguments.get(name) {
             Some(reference) => blobs.take_string(reference).map(Some),

@@ -9,13 +9,13 @@ use super::command::{Command, Decision, fresh_order_id};
 use super::fact::{Fact, Opened, Reported};
 use super::record::{OrderRecord, ReportRecord, index};
 use super::report::check_own_cost;
+use super::structure::MOST_AGENT;
 use super::sub_order::check_child_budgets;
 use super::{
-    Action, Event, Finding, Kind, Role, State, effect_references, has_invalid, import, items, next_state,
+    Action, Event, Finding, Kind, Role, SelfReview, State, effect_references, has_invalid, import, items, next_state,
     order_spec_for, quoted, reply, report_spec_for, text, validate_child_order, validate_order, validate_report,
 };
 use crate::arguments::bad_request;
-use crate::heart::configuration::SelfReview;
 use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Number, Object, Value};
 use crate::principal::{DESK, Established};
@@ -27,6 +27,9 @@ type Outcome = crate::heart::Outcome<Fact>;
 pub const MOST_DEPTH: u64 = 64;
 /// How many events an order may have before it takes no more progress notes.
 pub const MOST_EVENTS: usize = 1_000;
+/// How much text an order's history may hold before it takes no more progress notes, answers and reasons for rework: names,
+/// notes and effects in bytes of UTF-8. What ends an order is always taken, so its document stays below 16 MiB.
+pub const MOST_HISTORY_BYTES: usize = 1 << 20;
 /// How many reports an order takes.
 pub const MOST_REPORTS: usize = 1_000;
 
@@ -44,6 +47,10 @@ pub(crate) fn decide(
     }
     if context.principal.id.trim().is_empty() {
         return Ok(bad_request("`actor` is blank; it must name who acts").into());
+    }
+    let length = context.principal.id.chars().count();
+    if length > MOST_AGENT {
+        return Ok(bad_request(format!("`actor` has {length} characters, at most {MOST_AGENT} are accepted")).into());
     }
     match command {
         Command::Create { input } => create(view, input, context),
@@ -98,11 +105,33 @@ impl<'a> Turn<'a> {
         self.moved(Event { note: Some(note), ..event });
     }
 
-    /// Takes an action if the state allows it.
+    /// Takes an action if the state allows it and the history has room.
     fn take(&mut self, action: Action, note: Option<String>) -> Result<(), Refusal> {
         let to = next_state(self.record.state, action).ok_or_else(|| self.invalid_transition(action.as_str()))?;
-        self.moved(Event { note, ..event(action, to, &self.context.principal.id) });
+        self.take_to(Event { note, ..event(action, to, &self.context.principal.id) })
+    }
+
+    fn take_to(&mut self, event: Event) -> Result<(), Refusal> {
+        self.check_room(&event)?;
+        self.moved(event);
         Ok(())
+    }
+
+    /// Whether the history has room for another event. Without an answer or a rework there is no further report, so
+    /// these and progress notes are all that can make it grow.
+    fn check_room(&self, event: &Event) -> Result<(), Refusal> {
+        if !matches!(event.action, Action::Progress | Action::Answer | Action::Rework) {
+            return Ok(());
+        }
+        let held = self.record.events.iter().map(Event::text_bytes).fold(0, usize::saturating_add);
+        let bytes = held.saturating_add(event.text_bytes());
+        if bytes <= MOST_HISTORY_BYTES {
+            return Ok(());
+        }
+        let action = event.action.as_str();
+        Err(bad_request(format!(
+            "with this `{action}` the order's history would hold {bytes} bytes of text, at most {MOST_HISTORY_BYTES} are accepted"
+        )))
     }
 
     fn invalid_transition(&self, action: &str) -> Refusal {
@@ -158,7 +187,7 @@ fn refusal(code: &'static str, message: impl Into<String>) -> Refusal {
     Refusal::new(code, message).with("findings", Vec::<Value>::new())
 }
 
-fn forbidden(message: impl Into<String>) -> Refusal {
+pub(super) fn forbidden(message: impl Into<String>) -> Refusal {
     refusal("FORBIDDEN", message)
 }
 
@@ -271,11 +300,12 @@ fn check_continues(
 ) -> Result<Result<(), Refusal>, ViewError> {
     let Some(id) = order.get("continues").and_then(Value::as_str) else { return Ok(Ok(())) };
     let target = match Turn::open(view, id, context)? {
-        Ok(turn) => turn,
+        Ok(mut turn) => {
+            add_new(facts, core::mem::take(&mut turn.facts));
+            turn
+        }
         Err(refusal) => return Ok(Err(refusal)),
     };
-    // The parent may be the very order that is continued: its expiry is recorded once.
-    facts.extend(target.facts.iter().filter(|fact| !facts.contains(fact)).cloned().collect::<Vec<_>>());
     let record = &target.record;
     if !record.state.is_terminal() {
         return Ok(Err(refusal(
@@ -295,12 +325,26 @@ fn check_continues(
         after: None,
         limit: 1,
     })?;
-    match others.first() {
-        Some(other) if !other.is_overdue(context.now) => Ok(Err(refusal(
+    let Some(other) = others.first() else { return Ok(Ok(())) };
+    if !other.is_overdue(context.now) {
+        return Ok(Err(refusal(
             "INVALID_TRANSITION",
             format!("order {} already continues {} and is {}", quoted(other.order_id()), quoted(id), other.state),
-        ))),
-        _ => Ok(Ok(())),
+        )));
+    }
+    // Expired in the same decision: until it is, it counts as active, and the order would be continued by two.
+    if let Ok(other) = Turn::open(view, other.order_id(), context)? {
+        add_new(facts, other.facts);
+    }
+    Ok(Ok(()))
+}
+
+/// Adds facts that are not there yet: an order may be a parent and continued, and its expiry is recorded once.
+fn add_new(facts: &mut Vec<Fact>, more: Vec<Fact>) {
+    for fact in more {
+        if !facts.contains(&fact) {
+            facts.push(fact);
+        }
     }
 }
 
@@ -339,8 +383,7 @@ fn progress(
             return Err(bad_request(format!("the order has {MOST_EVENTS} events and takes no more progress notes")));
         }
         let event = event(Action::Progress, to, &context.principal.id);
-        turn.moved(Event { note: Some(note.into()), percent, ..event });
-        Ok(())
+        turn.take_to(Event { note: Some(note.into()), percent, ..event })
     });
     Ok(turn.finish(reply))
 }
@@ -427,8 +470,7 @@ fn review(
             Decision::Rework => None,
         };
         let event = event(action, to, &context.principal.id);
-        turn.moved(Event { note: reason, effects, ..event });
-        Ok(())
+        turn.take_to(Event { note: reason, effects, ..event })
     });
     Ok(turn.finish(reply))
 }
@@ -438,7 +480,7 @@ fn review(
 fn check_other_eyes(turn: &Turn<'_>, configuration: &Configuration) -> Result<(), Refusal> {
     let own = turn.record.worker() == turn.context.principal.id;
     let open = turn.context.principal.established == Established::Claimed;
-    if own && !open && configuration.work.self_review == SelfReview::Refused {
+    if own && !open && configuration.sections.work.self_review == SelfReview::Refused {
         return Err(forbidden("nobody reviews their own report unless `work.allow_self_review` is set"));
     }
     Ok(())
@@ -491,8 +533,9 @@ fn expire_due(view: &View, id: &str, context: &Context<'_>) -> Result<Outcome, V
 }
 
 fn import_record(view: &View, record: &Object) -> Result<Outcome, ViewError> {
-    let Some((imported, _)) = import::read(record) else {
-        return Ok(bad_request("the record is not of the form {order, state, reports, events, findings}").into());
+    let imported = match import::parse(record) {
+        Ok((imported, _)) => imported,
+        Err(fault) => return Ok(bad_request(fault).into()),
     };
     let id = imported.order_id();
     if view.document::<OrderRecord>(id)?.is_some() {

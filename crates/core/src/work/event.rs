@@ -33,42 +33,64 @@ pub struct Event {
 impl Event {
     /// As documents and replies show it.
     pub fn to_value(&self) -> Value {
-        self.write(self.note.as_ref().map(Value::from)).into()
+        let effects = self.effects.clone().map(Value::from);
+        self.write((&self.actor).into(), self.note.as_ref().map(Value::from), effects).into()
     }
 
-    /// As the journal writes it: the note is a blob.
+    /// As the journal writes it: the note, the effects and a long name are blobs.
     pub(super) fn to_fact(&self, blobs: &mut BlobWriter) -> Object {
-        self.write(blobs.put_some(self.note.as_ref()))
+        let actor = blobs.put_name(&self.actor);
+        let note = blobs.put_some(self.note.as_ref());
+        let effects = blobs.put_some(self.effects.clone());
+        self.write(actor, note, effects)
     }
 
-    fn write(&self, note: Option<Value>) -> Object {
+    /// How much text it holds: the name of who acted, the note and the effects, in bytes of UTF-8.
+    pub(super) fn text_bytes(&self) -> usize {
+        let texts = [Some(&self.actor), self.note.as_ref()].into_iter().flatten();
+        texts.chain(self.effects.iter().flatten()).map(String::len).fold(0, usize::saturating_add)
+    }
+
+    fn write(&self, actor: Value, note: Option<Value>, effects: Option<Value>) -> Object {
         Object::new()
             .with("seq", self.seq)
             .with("at", &self.at)
-            .with("actor", &self.actor)
+            .with("actor", actor)
             .with("action", self.action.as_str())
             .with("from", self.from.map_or(Value::Null, |state| state.as_str().into()))
             .with("to", self.to.as_str())
             .with_some("note", note)
             .with_some("percent", self.percent)
-            .with_some("effects", self.effects.clone())
+            .with_some("effects", effects)
     }
 
     /// Reads what [`Event::to_value`] writes.
     pub fn from_value(value: &Value) -> Option<Self> {
-        Self::read(value, |note| note.as_str().map(Into::into))
+        Self::read(value, |text| text.as_str().map(Into::into), strings)
     }
 
+    /// Reads what [`Event::to_fact`] writes; earlier journals hold the effects themselves.
     pub(super) fn from_fact(value: &Value, blobs: &BlobReader<'_>) -> Option<Self> {
-        Self::read(value, |note| blobs.take_string(note))
+        let effects = |refs: &Value| match refs {
+            Value::Array(_) => strings(refs),
+            reference => match blobs.take(reference)? {
+                Value::Object(erased) if erased.contains("erased") => Some(Vec::new()),
+                refs => strings(&refs),
+            },
+        };
+        Self::read(value, |text| blobs.take_name(text), effects)
     }
 
-    fn read(value: &Value, note: impl Fn(&Value) -> Option<String>) -> Option<Self> {
+    fn read(
+        value: &Value,
+        text: impl Fn(&Value) -> Option<String>,
+        effects: impl Fn(&Value) -> Option<Vec<String>>,
+    ) -> Option<Self> {
         let object = value.as_object()?;
         Some(Self {
             seq: object.get("seq")?.as_number()?.to_u64()?,
             at: object.str("at")?.into(),
-            actor: object.str("actor")?.into(),
+            actor: text(object.get("actor")?)?,
             action: Action::parse(object.str("action")?)?,
             from: match object.get("from")? {
                 Value::Null => None,
@@ -76,14 +98,18 @@ impl Event {
             },
             to: State::parse(object.str("to")?)?,
             note: match object.get("note") {
-                Some(value) => Some(note(value)?),
+                Some(note) => Some(text(note)?),
                 None => None,
             },
             percent: object.get("percent").and_then(Value::as_number).copied(),
             effects: match object.get("effects") {
-                Some(refs) => Some(refs.as_array()?.iter().map(|r| r.as_str().map(Into::into)).collect::<Option<_>>()?),
+                Some(refs) => Some(effects(refs)?),
                 None => None,
             },
         })
     }
+}
+
+fn strings(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|item| item.as_str().map(Into::into)).collect()
 }

@@ -105,21 +105,22 @@ impl Fact {
         match self {
             Self::Opened(opened) => Object::new()
                 .with("fact", "work.opened")
-                .with("id", &opened.id)
+                .with("id", blobs.put_name(&opened.id))
                 .with("spec", &opened.spec)
                 .with("created_at", &opened.created_at)
-                .with("from", &opened.from)
+                .with("from", blobs.put_name(&opened.from))
                 .with("input", blobs.put(&opened.input.clone().into())),
-            Self::Moved { order, event } => {
-                Object::new().with("fact", "work.moved").with("order", order).with("event", event.to_fact(blobs))
-            }
+            Self::Moved { order, event } => Object::new()
+                .with("fact", "work.moved")
+                .with("order", blobs.put_name(order))
+                .with("event", event.to_fact(blobs)),
             Self::Reported(reported) => {
                 let findings: Value = reported.findings.iter().map(Finding::to_value).collect();
                 Object::new()
                     .with("fact", "work.reported")
-                    .with("order", &reported.order)
+                    .with("order", blobs.put_name(&reported.order))
                     .with("spec", &reported.spec)
-                    .with("from", &reported.from)
+                    .with("from", blobs.put_name(&reported.from))
                     .with("attempt", reported.attempt)
                     .with("received_at", &reported.received_at)
                     .with("input", blobs.put(&reported.input.clone().into()))
@@ -134,22 +135,23 @@ impl Fact {
     /// Reads what [`Fact::write`] gives.
     pub(crate) fn read(object: &Object, blobs: &BlobReader<'_>) -> Option<Self> {
         let string = |name| object.str(name).map(String::from);
+        let name = |member| blobs.take_name(object.get(member)?);
         let bulk = |name| Some(blobs.take(object.get(name)?)?.as_object()?.clone());
         Some(match object.str("fact")? {
             "work.opened" => Self::Opened(Opened {
-                id: string("id")?,
+                id: name("id")?,
                 spec: string("spec")?,
                 created_at: string("created_at")?,
-                from: string("from")?,
+                from: name("from")?,
                 input: bulk("input")?,
             }),
             "work.moved" => {
-                Self::Moved { order: string("order")?, event: Event::from_fact(object.get("event")?, blobs)? }
+                Self::Moved { order: name("order")?, event: Event::from_fact(object.get("event")?, blobs)? }
             }
             "work.reported" => Self::Reported(Reported {
-                order: string("order")?,
+                order: name("order")?,
                 spec: string("spec")?,
-                from: string("from")?,
+                from: name("from")?,
                 attempt: object.get("attempt")?.as_number()?.to_u64()?,
                 received_at: string("received_at")?,
                 input: bulk("input")?,
@@ -161,6 +163,16 @@ impl Fact {
             "work.imported" => Self::Imported { record: bulk("record")? },
             _ => return None,
         })
+    }
+}
+
+/// The order that a written fact is about, `Some(None)` if its entry says that alone. `None` if the name is so long that it
+/// stands in a blob, or this is no fact.
+pub(crate) fn order_of(fact: &Value) -> Option<Option<&str>> {
+    match fact.get("fact")?.as_str()? {
+        "work.imported" => Some(None),
+        "work.opened" => fact.get("id")?.as_str().map(Some),
+        _ => fact.get("order")?.as_str().map(Some),
     }
 }
 

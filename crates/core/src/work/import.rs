@@ -1,11 +1,43 @@
 //! Orders taken over from another desk: a record `{order, state, reports, events, findings}` (`spec §9`).
 
 use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::lifecycle::LATER_ACTIONS;
+use super::order::MOST_ID;
 use super::record::{OrderRecord, ReportRecord, ReportSummary};
-use super::{Event, Finding, State, Totals};
+use super::structure::MOST_AGENT;
+use super::{Event, Finding, State, Totals, shown, text};
 use crate::json::{Object, Value};
+
+/// Reads a record that is to be taken over.
+///
+/// # Errors
+///
+/// A message that says what is not accepted.
+pub(super) fn parse(record: &Object) -> Result<(OrderRecord, Vec<ReportRecord>), String> {
+    for event in record.get("events").and_then(Value::as_array).unwrap_or_default() {
+        let action = text(event, "action");
+        if LATER_ACTIONS.contains(&action) {
+            let seq = event.get("seq").and_then(Value::as_number).copied().map_or_else(|| "?".into(), shown);
+            return Err(format!(
+                "event {seq} is `{action}`: orders whose effects were begun can't be taken over by this version"
+            ));
+        }
+    }
+    let (imported, reports) =
+        read(record).ok_or("the record is not of the form {order, state, reports, events, findings}")?;
+    let names = [("id", MOST_ID), ("from", MOST_AGENT), ("to", MOST_AGENT), ("escalate_to", MOST_AGENT)];
+    for (name, most) in names {
+        let length = text(&imported.order, name).chars().count();
+        if length > most {
+            return Err(format!("the order's `{name}` has {length} characters, at most {most} are accepted"));
+        }
+    }
+    Ok((imported, reports))
+}
 
 /// Reads a record as another desk kept it; `None` if it is none.
 ///

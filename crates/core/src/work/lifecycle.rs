@@ -131,10 +131,13 @@ pub const fn next_state(state: State, action: Action) -> Option<State> {
     })
 }
 
-/// The actions that change a state, in a fixed sequence; none for a terminal state. `progress` changes nothing and
-/// is not listed.
+/// Actions of published events that these rules don't know yet: they carry out approved effects (`spec §8.5`).
+pub(super) const LATER_ACTIONS: [&str; 4] = ["effect_start", "effect_done", "effect_failed", "allow_effect_retry"];
+
+/// The actions that change a state, in a fixed sequence; none for a terminal state. What leaves the state as it is, such
+/// as `progress`, is not listed.
 pub fn allowed_actions(state: State) -> impl Iterator<Item = Action> {
-    Action::ALL.into_iter().filter(move |action| *action != Action::Progress && next_state(state, *action).is_some())
+    Action::ALL.into_iter().filter(move |action| next_state(state, *action).is_some_and(|after| after != state))
 }
 
 #[cfg(test)]

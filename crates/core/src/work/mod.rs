@@ -29,6 +29,7 @@ mod query;
 mod record;
 mod reply;
 mod report;
+mod settings;
 mod state;
 mod structure;
 mod sub_order;
@@ -40,7 +41,7 @@ use alloc::vec::Vec;
 
 pub use amounts::{SUMMED_UNITS, SubOrder, Totals, UNITS, Unit, held_by_sub_orders};
 pub use command::{Command, Decision};
-pub use decide::{MOST_DEPTH, MOST_EVENTS, MOST_REPORTS};
+pub use decide::{MOST_DEPTH, MOST_EVENTS, MOST_HISTORY_BYTES, MOST_REPORTS};
 pub use effect::{Reference, effect_references, is_ref_of};
 pub use event::Event;
 pub use fact::{Fact, Opened, Reported};
@@ -54,6 +55,7 @@ pub use query::{Agents, List, MOST_LISTED, Query};
 pub use record::{OrderRecord, ReportRecord, ReportSummary};
 pub use reply::{last_seq, summarize};
 pub use report::{REPORT_SPEC, REPORT_SPECS, is_work_report, report_spec_for, validate_own_cost, validate_report};
+pub use settings::{Reads, SelfReview, Settings};
 pub use state::State;
 pub use sub_order::{validate_child_budgets, validate_child_order};
 pub use tools::{ToolSet, is_name, is_part, is_pattern, pattern_covered, patterns_overlap, tool_allowed};
@@ -61,6 +63,7 @@ pub use track_record::TrackRecord;
 
 pub(crate) use apply::apply;
 pub(crate) use decide::decide;
+pub(crate) use fact::order_of;
 pub(crate) use query::answer;
 
 use crate::json::Value;

@@ -16,9 +16,12 @@ pub const ORDER_SPECS: [&str; 4] =
 /// The newest version of the order document.
 pub const ORDER_SPEC: &str = "awl/work-order@0.4";
 
+/// The most characters of an order's id.
+pub(super) const MOST_ID: usize = 128;
+
 const ORDER: Record = Record::document(&[
     required("spec", Shape::OneOf(&ORDER_SPECS)),
-    required("id", Shape::Text { least: 1, most: 128 }),
+    required("id", Shape::Text { least: 1, most: MOST_ID }),
     required("created_at", Shape::Timestamp),
     required("from", AGENT),
     required("to", AGENT),

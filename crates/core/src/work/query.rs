@@ -4,14 +4,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::decide::not_found;
+use super::decide::{forbidden, not_found};
 use super::record::{OrderRecord, index};
 use super::track_record::TrackRecord;
-use super::{State, quoted, reply, text};
+use super::{Reads, State, quoted, reply, text};
 use crate::arguments::{Arguments, bad_request};
-use crate::heart::configuration::Reads;
 use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Object, Value};
+use crate::principal::Established;
 
 /// A question that changes nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,15 +108,22 @@ pub(crate) fn answer(
     context: &Context<'_>,
     configuration: &Configuration,
 ) -> Result<Result<Value, Refusal>, ViewError> {
-    let reader = (configuration.work.reads == Reads::Parties).then_some(context.principal.id.as_str());
+    let reader = (configuration.sections.work.reads == Reads::Parties).then_some(context.principal.id.as_str());
+    // Who signed in runs the desk, and sees how each agent does even where reads are restricted.
+    let own = reader.filter(|_| context.principal.established != Established::SignIn);
     match query {
         Query::Get { id } => get(view, id, reader),
         Query::List(list) => find(view, list, reader),
+        Query::TrackRecord { agent } if own.is_some_and(|own| own != agent) => {
+            let rule =
+                "while `work.restrict_reads` is set, a track record is for its own agent and for whoever signed in";
+            Ok(Err(forbidden(rule)))
+        }
         Query::TrackRecord { agent } => {
             let track = view.document(agent)?.unwrap_or_else(|| TrackRecord::empty(agent));
             Ok(Ok(track.to_reply().into()))
         }
-        Query::Agents(agents) => list_agents(view, agents),
+        Query::Agents(agents) => list_agents(view, agents, own),
     }
 }
 
@@ -172,7 +179,14 @@ fn find(view: &View, list: &List, reader: Option<&str>) -> Result<Result<Value, 
     Ok(Ok(Object::new().with("orders", orders).with_some("next_cursor", next).into()))
 }
 
-fn list_agents(view: &View, agents: &Agents) -> Result<Result<Value, Refusal>, ViewError> {
+/// Lists agents; only the one that asks, if `own` is given.
+fn list_agents(view: &View, agents: &Agents, own: Option<&str>) -> Result<Result<Value, Refusal>, ViewError> {
+    if let Some(own) = own {
+        let after = agents.cursor.as_deref().unwrap_or_default();
+        let track = view.document::<TrackRecord>(own)?.filter(|track| after < track.agent.as_str());
+        let records: Value = track.iter().map(|track| Value::from(track.to_reply())).collect();
+        return Ok(Ok(Object::new().with("agents", records).into()));
+    }
     let limit = agents.limit.unwrap_or(MOST_LISTED);
     let mut found: Vec<TrackRecord> = view.select(&Select {
         kind: TrackRecord::KIND,

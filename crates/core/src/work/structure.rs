@@ -49,7 +49,9 @@ pub(super) const STRING: Shape = Shape::Text { least: 0, most: usize::MAX };
 /// A string that is not empty.
 pub(super) const TEXT: Shape = Shape::Text { least: 1, most: usize::MAX };
 /// A reference to an agent or a person.
-pub(super) const AGENT: Shape = Shape::Text { least: 1, most: 512 };
+pub(super) const AGENT: Shape = Shape::Text { least: 1, most: MOST_AGENT };
+/// The most characters of a reference to an agent or a person.
+pub(super) const MOST_AGENT: usize = 512;
 
 /// The members of an object.
 #[derive(Debug)]

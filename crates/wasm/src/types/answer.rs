@@ -202,6 +202,8 @@ pub struct Decisions {
     pub applied: f64,
     /// Entries of which a part was erased: not decided again.
     pub erased: f64,
+    /// Whether every decision was made again, with the same result.
+    pub decided_all: bool,
     /// The first entry where the record and the rules part. The report is then not `ok`.
     #[tsify(optional)]
     pub first_difference: Option<Difference>,
@@ -214,7 +216,7 @@ pub struct Difference {
     pub sequence: f64,
     /// What differs.
     #[tsify(
-        type = "'record_unreadable' | 'facts_differ' | 'reply_differs' | 'configuration_differs' | 'document_unreadable'"
+        type = "'record_unreadable' | 'envelope_differs' | 'record_form_differs' | 'rule_set_falls' | 'time_runs_backwards' | 'facts_differ' | 'reply_differs' | 'configuration_differs' | 'document_unreadable'"
     )]
     pub code: String,
     /// For people.
