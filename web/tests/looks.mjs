@@ -93,10 +93,16 @@ async function forcedColours(browser, desk, ids) {
         const style = getComputedStyle(element);
         return parseFloat(style.borderTopWidth) > 0 && style.borderTopStyle !== 'none';
       };
-      const controls = [...document.querySelectorAll('button, input:not([type=checkbox], [type=radio], [type=file]), select, textarea')];
+      const controls = [...document.querySelectorAll('button:not([role=tab]), input:not([type=checkbox], [type=radio], [type=file]), select, textarea')];
       return controls.filter((control) => control.checkVisibility() && !drawn(control)).map((control) => control.outerHTML.slice(0, 120));
     });
     assert.deepEqual(bare, [], `${path}: controls have a border`);
+    const lines = await tab.evaluate(() => [...document.querySelectorAll('.tabs > *')].map((tab) => {
+      const chosen = tab.getAttribute('aria-selected') === 'true' || tab.hasAttribute('aria-current');
+      return { chosen, colour: getComputedStyle(tab).borderBottomColor };
+    }));
+    const plain = new Set(lines.filter(({ chosen }) => !chosen).map(({ colour }) => colour));
+    assert.ok(lines.every(({ chosen, colour }) => !chosen || !plain.has(colour)), `${path}: the chosen tab differs from the others`);
     await tab.keyboard.press('Tab');
     const outline = await tab.evaluate(() => {
       const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
