@@ -218,6 +218,7 @@ fn push_cut(line: &str, cut: Range<usize>, parts: &mut Vec<Part>) {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "a place is a range, and here is one")]
 mod tests {
     use super::*;
 
