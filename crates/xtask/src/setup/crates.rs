@@ -1,7 +1,7 @@
 //! Programs that cargo builds from crates.io, for the project's cache folder.
 //!
 //! They are built for a short wait, not for speed, and share one build folder, so that what several of them need is built
-//! once. The folder is removed when the last one is there.
+//! once. The folder is removed when those that a build of the dashboard needs are there.
 
 use std::env;
 use std::fs;
@@ -57,7 +57,7 @@ fn install(project: &Project, what: &[&str], opt_level: &str) -> Result<(), Fail
     command.args(what).arg("--root").arg(home(project)).arg("--target-dir").arg(&build);
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", opt_level).env("CARGO_PROFILE_DEV_CODEGEN_UNITS", "16");
     run(command.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0"))?;
-    if has_trunk(project) && has_wasm_bindgen(project) && cargo_deny(project).is_some() {
+    if has_trunk(project) && has_wasm_bindgen(project) {
         fs::remove_dir_all(&build)
             .map_err(|error| Failure::new(format!("`{}` cannot be removed: {error}", build.display())))?;
     }
