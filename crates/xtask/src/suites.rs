@@ -315,9 +315,11 @@ impl Run {
         Ok(())
     }
 
-    /// The program finds the dashboard in `web/dist`, so that is built first. Screenshots of every page go into the build folder.
+    /// The program under test is built after the dashboard: one that was built where there was none holds none, wherever
+    /// it looks. Screenshots of every page go into the build folder.
     fn browser(&mut self) -> Result<(), Failure> {
         dashboard::build(&self.project)?;
+        self.built = false;
         let chromium = setup::chromium().ok_or_else(|| Failure::new("Chromium is not here"))?;
         let mut command = Command::new(setup::node(&self.project));
         command.arg("run.mjs").current_dir(self.project.root.join("web/tests"));
