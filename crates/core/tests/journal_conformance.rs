@@ -40,21 +40,7 @@ fn number(value: &Value, name: &str) -> Option<u64> {
 }
 
 fn row(event: &Value) -> Row<'_> {
-    Row {
-        protocol: string(event, "protocol"),
-        workspace_id: string(event, "workspace_id"),
-        epoch_id: string(event, "epoch_id"),
-        sequence: number(event, "sequence").unwrap(),
-        id: string(event, "id"),
-        kind: string(event, "type"),
-        entity_id: string(event, "entity_id"),
-        actor: string(event, "actor"),
-        session_id: event.get("session_id").and_then(Value::as_str),
-        occurred_at: string(event, "occurred_at"),
-        payload: string(event, "payload_json"),
-        prev_hash: string(event, "prev_hash"),
-        hash: string(event, "hash"),
-    }
+    Row::from_columns(event).unwrap()
 }
 
 /// A journal with the edits of a variant.

@@ -32,7 +32,7 @@ pub fn journal_hash(
 pub fn verify_page(#[wasm_bindgen(unchecked_param_type = "JournalPage | Document")] page: &JsValue) -> Answer {
     let page = read(page, &Limits::STORED)?;
     let text = |name: &'static str| page.get(name).and_then(Value::as_str).ok_or(Fault::argument(name, "a string"));
-    let rows = page.get("rows").and_then(Value::as_array).and_then(|rows| rows.iter().map(read_row).collect());
+    let rows = page.get("rows").and_then(Value::as_array).and_then(|rows| rows.iter().map(Row::from_columns).collect());
     let rows: Vec<Row<'_>> = rows.ok_or(Fault::argument("rows", "an array of rows, each with its columns"))?;
     let predecessor = page.get("predecessor").map(parse_row).transpose()?;
     let after = page.get("after_sequence").map_or(Some(0), whole).ok_or(Fault::argument("after_sequence", A_NUMBER))?;
@@ -51,26 +51,7 @@ fn preimage(row: &Row<'_>) -> Result<Vec<u8>, Fault> {
 }
 
 fn parse_row(row: &Value) -> Result<Row<'_>, Fault> {
-    read_row(row).ok_or(Fault::argument("row", "an object with the columns of an entry"))
-}
-
-fn read_row(row: &Value) -> Option<Row<'_>> {
-    let string = |name| row.get(name)?.as_str();
-    Some(Row {
-        protocol: string("protocol")?,
-        workspace_id: string("workspace_id")?,
-        epoch_id: string("epoch_id")?,
-        sequence: whole(row.get("sequence")?)?,
-        id: string("id")?,
-        kind: string("type")?,
-        entity_id: string("entity_id")?,
-        actor: string("actor")?,
-        session_id: string("session_id"),
-        occurred_at: string("occurred_at")?,
-        payload: string("payload_json")?,
-        prev_hash: string("prev_hash")?,
-        hash: string("hash")?,
-    })
+    Row::from_columns(row).ok_or(Fault::argument("row", "an object with the columns of an entry"))
 }
 
 fn whole(value: &Value) -> Option<u64> {

@@ -171,22 +171,7 @@ mod tests {
 
     #[test]
     fn every_failure_has_words_of_its_own() {
-        use FailureCode::{
-            BlobMismatch, BlobUnnamed, EventHashMismatch, HeadMismatch, MissingEvents, PayloadUnparseable,
-            PrevHashMismatch, SequenceGap, WorkspaceNotFound,
-        };
-        let codes = [
-            WorkspaceNotFound,
-            SequenceGap,
-            PrevHashMismatch,
-            EventHashMismatch,
-            PayloadUnparseable,
-            MissingEvents,
-            HeadMismatch,
-            BlobMismatch,
-            BlobUnnamed,
-        ];
-        for code in codes {
+        for code in FailureCode::ALL {
             for sequence in [None, Some(5)] {
                 let (what, _) = explain(code.code(), sequence);
                 assert!(!what.contains(code.code()), "{what}");

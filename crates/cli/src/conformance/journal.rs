@@ -32,7 +32,7 @@ fn preimages(journal: &Object) -> Vec<Case> {
         let number = number(event, "sequence").unwrap_or_default();
         let id = format!("entry {number}");
         let mut preimage = Vec::new();
-        match row(event).map(|row| (row.write_preimage(&mut preimage), row.hash)) {
+        match Row::from_columns(event).map(|row| (row.write_preimage(&mut preimage), row.hash)) {
             None => cases.push(Case::malformed(id, "the row lacks a column")),
             Some((Err(error), _)) => cases.push(Case::malformed(id, format!("payload: {error}"))),
             Some((Ok(()), hash)) => {
@@ -105,7 +105,8 @@ fn judge_document(id: &str, journal: &Value, case: &Value) -> Case {
 
 fn first_page(journal: &Value) -> Option<Value> {
     let workspace = journal.get("workspace")?;
-    let mut rows: Vec<Row<'_>> = journal.get("events")?.as_array()?.iter().map(row).collect::<Option<_>>()?;
+    let mut rows: Vec<Row<'_>> =
+        journal.get("events")?.as_array()?.iter().map(Row::from_columns).collect::<Option<_>>()?;
     rows.sort_by_key(|row| row.sequence);
     let hash = workspace.get("event_head_hash")?.as_str()?;
     let head = StoredHead { sequence: number(workspace, "event_head_sequence")?, hash };
@@ -261,25 +262,6 @@ fn place(number: u64) -> Option<usize> {
 fn bytes(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2);
     pairs.map(|pair| std::str::from_utf8(pair).ok().and_then(from_hex::<1>).map(|[byte]| byte)).collect()
-}
-
-fn row(event: &Value) -> Option<Row<'_>> {
-    let string = |name| event.get(name)?.as_str();
-    Some(Row {
-        protocol: string("protocol")?,
-        workspace_id: string("workspace_id")?,
-        epoch_id: string("epoch_id")?,
-        sequence: number(event, "sequence")?,
-        id: string("id")?,
-        kind: string("type")?,
-        entity_id: string("entity_id")?,
-        actor: string("actor")?,
-        session_id: string("session_id"),
-        occurred_at: string("occurred_at")?,
-        payload: string("payload_json")?,
-        prev_hash: string("prev_hash")?,
-        hash: string("hash")?,
-    })
 }
 
 fn items<'a>(object: &'a Object, name: &str) -> &'a [Value] {

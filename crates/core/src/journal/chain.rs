@@ -38,6 +38,19 @@ pub enum FailureCode {
 }
 
 impl FailureCode {
+    /// Every one.
+    pub const ALL: [Self; 9] = [
+        Self::WorkspaceNotFound,
+        Self::SequenceGap,
+        Self::PrevHashMismatch,
+        Self::EventHashMismatch,
+        Self::PayloadUnparseable,
+        Self::MissingEvents,
+        Self::HeadMismatch,
+        Self::BlobMismatch,
+        Self::BlobUnnamed,
+    ];
+
     /// The stable code.
     pub const fn code(self) -> &'static str {
         match self {

@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 use super::entry::{Envelope, Label};
 use super::scan::is_canonical;
 use crate::hash::{Hash, sha256};
-use crate::json::{Limits, LosslessText, Object, ReadError, Text, Tree, Value, parse_lossless, write_canonical_into};
+use crate::json::{
+    Limits, LosslessText, Number, Object, ReadError, Text, Tree, Value, parse_lossless, write_canonical_into,
+};
 
 /// An entry as its columns hold it. Nothing is checked and nothing is normalised: a verifier wants to see what is
 /// there (`coordination §5.3`, `§5.7`).
@@ -39,7 +41,29 @@ pub struct Row<'a> {
     pub hash: &'a str,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// Reads the columns from an object, by their names in the public format: `type` and `payload_json` are text as the
+    /// others are, `session_id` may be null or absent. Further members are not looked at. `None` if a column is missing
+    /// or of another type.
+    pub fn from_columns(columns: &'a Value) -> Option<Self> {
+        let string = |name| columns.get(name)?.as_str();
+        Some(Self {
+            protocol: string("protocol")?,
+            workspace_id: string("workspace_id")?,
+            epoch_id: string("epoch_id")?,
+            sequence: columns.get("sequence")?.as_number().copied().and_then(Number::to_u64)?,
+            id: string("id")?,
+            kind: string("type")?,
+            entity_id: string("entity_id")?,
+            actor: string("actor")?,
+            session_id: string("session_id"),
+            occurred_at: string("occurred_at")?,
+            payload: string("payload_json")?,
+            prev_hash: string("prev_hash")?,
+            hash: string("hash")?,
+        })
+    }
+
     /// Adds the canonical bytes that the hash should cover (`coordination §5.2`, `§5.3`).
     ///
     /// # Errors

@@ -11,10 +11,6 @@ const PLAIN: &'static str = r#"
 export type Document = string | Uint8Array | object;
 /** SHA-256 as 64 lower-case hexadecimal digits. */
 export type Hash = string;
-/** What is wrong with a journal. */
-export type FailureCode =
-  | 'workspace_not_found' | 'sequence_gap' | 'prev_hash_mismatch' | 'event_hash_mismatch' | 'payload_unparseable'
-  | 'missing_events' | 'head_mismatch' | 'blob_mismatch' | 'blob_unnamed';
 /** Whether the value has the structure of a work order (O1); false for what cannot be read at all. */
 export function isWorkOrder(text: string | Uint8Array): boolean;
 export function isWorkOrder(value: unknown): value is WorkOrder;

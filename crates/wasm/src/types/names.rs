@@ -3,18 +3,22 @@
 // The constants are evaluated by the macro that writes the section; the compiler does not see that as a use.
 #![allow(dead_code)]
 
+use bailiwick_core::journal::FailureCode;
 use bailiwick_core::work::{Action, Kind, ORDER_SPECS, REPORT_SPECS, Role, Rule, State, UNITS};
 use wasm_bindgen::prelude::*;
 
-/// The names of a list in `core`.
+/// The names of a list in `core`: what `as_str` gives, or the method that is named.
 macro_rules! names {
-    ($list:expr) => {{
+    ($list:expr) => {
+        names!($list, as_str)
+    };
+    ($list:expr, $name:ident) => {{
         const LIST: &[&str] = {
             const NAMES: [&str; $list.len()] = {
                 let mut names = [""; $list.len()];
                 let mut at = 0;
                 while at < names.len() {
-                    names[at] = $list[at].as_str();
+                    names[at] = $list[at].$name();
                     at += 1;
                 }
                 names
@@ -51,6 +55,13 @@ declare!(
     KIND,
     "/** `invalid` rejects the document, `limit` is recorded and ends the order. */\nexport type Kind = ",
     names!(KINDS),
+    " | ",
+    ";\n"
+);
+declare!(
+    FAILURE_CODE,
+    "/** What is wrong with a journal. */\nexport type FailureCode = ",
+    names!(FailureCode::ALL, code),
     " | ",
     ";\n"
 );
