@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+
+import { program, stop } from '../../crates/server/tests/clients/harness.mjs';
 
 export const OPERATOR = 'human:operator';
 export const WORKER = 'agent:worker';
@@ -17,7 +18,6 @@ const KEYS = {
 };
 
 const START_SECONDS = 60;
-const STOP_SECONDS = 10;
 
 /** A desk that is not running yet, with its files in `folder`. */
 export async function newDesk(folder) {
@@ -48,14 +48,7 @@ class Desk {
 
   /** Asks the server to end, and waits until it has. */
   async stop() {
-    const { server } = this;
-    if (server.exitCode === null && server.signalCode === null) {
-      server.kill('SIGTERM');
-      const stubborn = setTimeout(() => server.kill('SIGKILL'), STOP_SECONDS * 1000);
-      await once(server, 'exit');
-      clearTimeout(stubborn);
-    }
-    assert.equal(server.exitCode, 0, `the server ends cleanly when asked to (${server.signalCode ?? server.exitCode})`);
+    await stop(this.server);
   }
 
   /** Another link that signs the operator in. */
@@ -88,12 +81,6 @@ class Desk {
   key(agent) {
     return KEYS[agent];
   }
-}
-
-function program() {
-  const path = process.env.BAILIWICK_BIN;
-  assert.ok(path, 'BAILIWICK_BIN names the program under test');
-  return path;
 }
 
 /** The first line that a program prints, read as JSON. Everything it says is part of the error if there is none. */

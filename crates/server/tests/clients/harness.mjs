@@ -117,7 +117,8 @@ export async function serve(folder, ...options) {
   }
 }
 
-async function stop(server) {
+/** Asks a server to end, and waits until it has. */
+export async function stop(server) {
   if (server.exitCode === null && server.signalCode === null) {
     server.kill('SIGTERM');
     const stubborn = setTimeout(() => server.kill('SIGKILL'), STOP_SECONDS * 1000);
@@ -127,7 +128,8 @@ async function stop(server) {
   assert.equal(server.exitCode, 0, `the server ends cleanly when asked to (${server.signalCode ?? server.exitCode})`);
 }
 
-function program() {
+/** The path of the program under test. */
+export function program() {
   const path = process.env.BAILIWICK_BIN;
   assert.ok(path, 'BAILIWICK_BIN names the program under test');
   return path;
