@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use bailiwick_core::hash::{hex, sha256};
+use bailiwick_core::hash::{Hash, hex};
 use rust_embed::Embed;
 
 use crate::problem::{Code, Problem};
@@ -51,15 +51,21 @@ const DIGEST_DIGITS: usize = 8;
 #[allow_missing = true]
 struct Built;
 
+/// A file: what is in it, and the SHA-256 of that, which was computed when it was embedded.
+struct File {
+    content: Cow<'static, [u8]>,
+    digest: Hash,
+}
+
 /// Where files come from.
 trait Files {
-    /// A file's content, by its path without the first slash.
-    fn find(path: &str) -> Option<Cow<'static, [u8]>>;
+    /// A file, by its path without the first slash.
+    fn find(path: &str) -> Option<File>;
 }
 
 impl Files for Built {
-    fn find(path: &str) -> Option<Cow<'static, [u8]>> {
-        Self::get(path).map(|file| file.data)
+    fn find(path: &str) -> Option<File> {
+        Self::get(path).map(|file| File { digest: file.metadata.sha256_hash(), content: file.data })
     }
 }
 
@@ -103,8 +109,8 @@ fn answer<F: Files>(path: &str, asked: &HeaderMap) -> Option<Response> {
     let plain = F::find(path)?;
     let compressed = if takes_brotli(asked) { F::find(&format!("{path}.br")) } else { None };
     let is_compressed = compressed.is_some();
-    let content = compressed.unwrap_or(plain);
-    let tag = format!("\"{}\"", hex(&sha256(&[&content])));
+    let File { content, digest } = compressed.unwrap_or(plain);
+    let tag = format!("\"{}\"", hex(&digest));
     let mut response = if has_already(asked, &tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
@@ -179,13 +185,15 @@ fn kind(path: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use bailiwick_core::hash::sha256;
+
     use super::*;
 
     /// Stands for what `cargo xtask web` builds.
     struct Fixture;
 
     impl Files for Fixture {
-        fn find(path: &str) -> Option<Cow<'static, [u8]>> {
+        fn find(path: &str) -> Option<File> {
             let content: &[u8] = match path {
                 "index.html" => b"<!doctype html>",
                 "index.html.br" => b"compressed",
@@ -194,7 +202,7 @@ mod tests {
                 "icon.svg" => b"<svg/>",
                 _ => return None,
             };
-            Some(Cow::Borrowed(content))
+            Some(File { content: Cow::Borrowed(content), digest: sha256(&[content]) })
         }
     }
 
