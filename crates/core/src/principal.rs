@@ -26,6 +26,9 @@ pub enum Established {
     Desk,
 }
 
+/// The most characters of a reference to an agent or a person (`spec work-orders §1`).
+pub const MOST_CHARACTERS: usize = 512;
+
 /// The id by which the desk calls itself (`spec work-orders §1`).
 pub const DESK: &str = "desk";
 

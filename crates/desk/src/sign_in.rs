@@ -14,7 +14,7 @@ use bailiwick_core::heart::{
     Change, Document, Draft, IndexEntry, Key, Refusal, Scope, Select, Stored, View, ViewError,
 };
 use bailiwick_core::json::{Object, Value};
-use bailiwick_core::principal::{Principal, is_person};
+use bailiwick_core::principal::{MOST_CHARACTERS, Principal, is_person};
 use bailiwick_core::time::{self, Millis};
 use bailiwick_store::{Commit, Snapshot};
 
@@ -28,8 +28,6 @@ pub const SESSION_TIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const RENEWAL_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many expired links or sessions are cleared away when a new one is made.
 const MOST_CLEARED: u32 = 64;
-/// The most characters that an agent reference has (`spec work-orders §1`).
-const MOST_PERSON: usize = 512;
 
 /// The kinds of documents that this room keeps.
 pub(crate) const KINDS: [&str; 2] = [Link::KIND, Session::KIND];
@@ -253,11 +251,12 @@ impl Desk {
 /// `BAD_REQUEST` unless the reference names a person.
 fn check_person(person: &str) -> Result<(), Refusal> {
     let name = person.strip_prefix("human:").unwrap_or_default();
-    if is_person(person) && !name.trim().is_empty() && person.chars().count() <= MOST_PERSON {
+    if is_person(person) && !name.trim().is_empty() && person.chars().count() <= MOST_CHARACTERS {
         return Ok(());
     }
     let shown: String = person.chars().take(80).flat_map(char::escape_debug).collect();
-    let message = format!("`{shown}` is no person; accepted: `human:` and a name, {MOST_PERSON} characters at most");
+    let message =
+        format!("`{shown}` is no person; accepted: `human:` and a name, {MOST_CHARACTERS} characters at most");
     Err(Refusal::new("BAD_REQUEST", message).with("findings", Vec::<Value>::new()))
 }
 

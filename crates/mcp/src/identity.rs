@@ -1,7 +1,7 @@
 //! Who is acting (`spec work-orders §14.1`).
 
 use bailiwick_core::heart::Refusal;
-use bailiwick_core::principal::Principal;
+use bailiwick_core::principal::{MOST_CHARACTERS, Principal};
 use bailiwick_core::work::quoted;
 use rmcp::model::Extensions;
 
@@ -80,13 +80,12 @@ impl Caller {
 }
 
 fn claimed(actor: String) -> Result<Principal, Refusal> {
-    const MOST: usize = 512;
     if actor.trim().is_empty() {
         return Err(bad_request("`actor` is blank; it must name who acts"));
     }
     match actor.chars().count() {
-        count if count > MOST => {
-            Err(bad_request(format!("`actor` has {count} characters, at most {MOST} are accepted")))
+        count if count > MOST_CHARACTERS => {
+            Err(bad_request(format!("`actor` has {count} characters, at most {MOST_CHARACTERS} are accepted")))
         }
         _ => Ok(Principal::claimed(actor)),
     }

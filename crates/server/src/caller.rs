@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use bailiwick_core::principal::Principal;
+use bailiwick_core::principal::{MOST_CHARACTERS, Principal};
 
 use crate::app::{App, Exposure};
 use crate::problem::{Code, Problem};
@@ -20,9 +20,6 @@ use crate::{Auth, KeyRing};
 
 /// Names who acts, in open mode; in closed mode it may repeat whom the key stands for.
 pub(crate) const ACTOR: HeaderName = HeaderName::from_static("x-bailiwick-actor");
-
-/// The most characters that an agent reference has (`spec work-orders §1`).
-const MOST_ACTOR: usize = 512;
 
 /// Whoever acts, as [`establish`] found out.
 pub(crate) struct Acting(pub(crate) Principal);
@@ -146,7 +143,10 @@ fn actor(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     match std::str::from_utf8(actor.as_bytes()) {
         Err(_) => wrong("`X-Bailiwick-Actor` is not UTF-8"),
         Ok(actor) if actor.trim().is_empty() => wrong("`X-Bailiwick-Actor` is blank; it must name who acts"),
-        Ok(actor) if actor.chars().count() > MOST_ACTOR => wrong("`X-Bailiwick-Actor` has more than 512 characters"),
+        Ok(actor) if actor.chars().count() > MOST_CHARACTERS => Err(Problem::new(
+            Code::BadRequest,
+            format!("`X-Bailiwick-Actor` has more than {MOST_CHARACTERS} characters"),
+        )),
         Ok(actor) => Ok(Some(actor)),
     }
 }

@@ -11,6 +11,7 @@ use axum::body::Bytes;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use bailiwick_core::principal::MOST_CHARACTERS;
 use serde_json::{Map, Value, json};
 use utoipa_axum::router::OpenApiRouter;
 
@@ -119,7 +120,7 @@ fn document() -> Value {
 fn parameters() -> Value {
     json!({
         "Actor": {
-            "name": "X-Bailiwick-Actor", "in": "header", "schema": {"type": "string", "minLength": 1, "maxLength": 512},
+            "name": "X-Bailiwick-Actor", "in": "header", "schema": {"type": "string", "minLength": 1, "maxLength": MOST_CHARACTERS},
             "description": "In open mode: who acts. In closed mode it may be left out, or repeat whom the key stands for.",
         },
         "Once": {

@@ -8,11 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bailiwick_core::hash::{Hash, from_hex, sha256};
 use bailiwick_core::json::{Duplicates, Limits, Object, ReadErrorKind, Value, parse};
-use bailiwick_core::principal::{DESK, Principal};
+use bailiwick_core::principal::{DESK, MOST_CHARACTERS, Principal};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
-
-/// The most characters that an agent reference has (`spec work-orders §1`).
-const MOST_ACTOR: usize = 512;
 
 /// The keys in force. Cloning gives another handle on the same ring, so whoever keeps one can reload it.
 #[derive(Clone, Default)]
@@ -87,7 +84,7 @@ pub enum KeyError {
         place: usize,
     },
     /// An actor that is no agent reference
-    #[error("the actor of key {place} has {characters} characters, at most {MOST_ACTOR} are accepted")]
+    #[error("the actor of key {place} has {characters} characters, at most {MOST_CHARACTERS} are accepted")]
     LongActor {
         /// Which, from 1
         place: usize,
@@ -249,7 +246,7 @@ fn check_actor(place: usize, actor: &str) -> Result<(), KeyError> {
     let characters = actor.chars().count();
     match actor {
         _ if actor.trim().is_empty() => Err(KeyError::BlankActor { place }),
-        _ if characters > MOST_ACTOR => Err(KeyError::LongActor { place, characters }),
+        _ if characters > MOST_CHARACTERS => Err(KeyError::LongActor { place, characters }),
         DESK => Err(KeyError::ReservedActor { place }),
         _ => Ok(()),
     }

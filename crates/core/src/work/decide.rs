@@ -9,7 +9,6 @@ use super::command::{Command, Decision, fresh_order_id};
 use super::fact::{Fact, Opened, Reported};
 use super::record::{OrderRecord, ReportRecord, index};
 use super::report::check_own_cost;
-use super::structure::MOST_AGENT;
 use super::sub_order::check_child_budgets;
 use super::{
     Action, Event, Finding, Kind, Role, SelfReview, State, effect_references, has_invalid, import, items, next_state,
@@ -18,7 +17,7 @@ use super::{
 use crate::arguments::bad_request;
 use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Number, Object, Value};
-use crate::principal::{DESK, Established};
+use crate::principal::{DESK, Established, MOST_CHARACTERS};
 use crate::time;
 
 type Outcome = crate::heart::Outcome<Fact>;
@@ -49,8 +48,10 @@ pub(crate) fn decide(
         return Ok(bad_request("`actor` is blank; it must name who acts").into());
     }
     let length = context.principal.id.chars().count();
-    if length > MOST_AGENT {
-        return Ok(bad_request(format!("`actor` has {length} characters, at most {MOST_AGENT} are accepted")).into());
+    if length > MOST_CHARACTERS {
+        return Ok(
+            bad_request(format!("`actor` has {length} characters, at most {MOST_CHARACTERS} are accepted")).into()
+        );
     }
     match command {
         Command::Create { input } => create(view, input, context),

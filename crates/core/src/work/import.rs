@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 use super::lifecycle::LATER_ACTIONS;
 use super::order::MOST_ID;
 use super::record::{OrderRecord, ReportRecord, ReportSummary};
-use super::structure::MOST_AGENT;
 use super::{Event, Finding, State, Totals, shown, text};
 use crate::json::{Object, Value};
+use crate::principal::MOST_CHARACTERS;
 
 /// Reads a record that is to be taken over.
 ///
@@ -29,7 +29,7 @@ pub(super) fn parse(record: &Object) -> Result<(OrderRecord, Vec<ReportRecord>),
     }
     let (imported, reports) =
         read(record).ok_or("the record is not of the form {order, state, reports, events, findings}")?;
-    let names = [("id", MOST_ID), ("from", MOST_AGENT), ("to", MOST_AGENT), ("escalate_to", MOST_AGENT)];
+    let names = [("id", MOST_ID), ("from", MOST_CHARACTERS), ("to", MOST_CHARACTERS), ("escalate_to", MOST_CHARACTERS)];
     for (name, most) in names {
         let length = text(&imported.order, name).chars().count();
         if length > most {

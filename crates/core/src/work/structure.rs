@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use super::place::Place;
 use super::{Finding, Rule, described, quoted, tools};
 use crate::json::{Number, Object, Value};
+use crate::principal;
 use crate::time;
 
 /// Findings of one document. It is refused whatever else is wrong with it.
@@ -49,9 +50,7 @@ pub(super) const STRING: Shape = Shape::Text { least: 0, most: usize::MAX };
 /// A string that is not empty.
 pub(super) const TEXT: Shape = Shape::Text { least: 1, most: usize::MAX };
 /// A reference to an agent or a person.
-pub(super) const AGENT: Shape = Shape::Text { least: 1, most: MOST_AGENT };
-/// The most characters of a reference to an agent or a person.
-pub(super) const MOST_AGENT: usize = 512;
+pub(super) const AGENT: Shape = Shape::Text { least: 1, most: principal::MOST_CHARACTERS };
 
 /// The members of an object.
 #[derive(Debug)]
