@@ -3,6 +3,7 @@
 //! Anybody with another implementation can compare; anybody with this one can see what it promises.
 
 mod journal;
+mod passes;
 mod work;
 
 use std::path::{Path, PathBuf};
@@ -20,8 +21,8 @@ Examples:
   bailiwick conformance my-vectors.json --json
 
 Files: arrays of work-order vectors {\"id\", \"kind\", \"order\", \"report\"?, \"parent\"?, \"siblings\"?,
-\"sub_orders\"?, \"expect\": [{\"rule\", \"kind\", \"path\"}]}, and the journal vectors of
-conformance/journal.
+\"sub_orders\"?, \"expect\": [{\"rule\", \"kind\", \"path\"}]}, the pass vectors of conformance/passes,
+and the journal vectors of conformance/journal.
 
 Exit status: 0 every vector passed, 1 some did not, 2 a file cannot be read or holds no vectors.";
 
@@ -156,6 +157,7 @@ fn cases(file: &Path) -> Result<Option<Vec<Case>>, Failure> {
     let vectors = parse(&input.read(Limits::STORED.bytes)?, &Limits::STORED);
     let vectors = vectors.map_err(|error| Failure::usage(format!("`{}` {error}", file.display())))?;
     match &vectors {
+        Value::Array(vectors) if vectors.iter().all(passes::is_vector) => Ok(Some(passes::run(vectors))),
         Value::Array(vectors) if vectors.iter().all(work::is_vector) => Ok(Some(work::run(vectors))),
         Value::Object(vectors) => journal::run(vectors, file),
         _ => Ok(None),

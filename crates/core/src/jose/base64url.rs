@@ -1,6 +1,7 @@
 //! Base64url without padding (RFC 4648 §5, RFC 7515 §2).
 
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -49,13 +50,13 @@ fn digit(bits: u32) -> char {
 /// unused bits are zero.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let (groups, rest) = text.as_bytes().as_chunks::<4>();
-    let mut bytes = Vec::with_capacity(text.len());
+    let mut bytes = vec![0; groups.len().saturating_mul(3)];
     // Whatever is no digit leaves its highest bit here.
     let mut seen = 0;
-    for [a, b, c, d] in groups {
+    for (triple, [a, b, c, d]) in bytes.as_chunks_mut::<3>().0.iter_mut().zip(groups) {
         let (a, b, c, d) = (value(*a), value(*b), value(*c), value(*d));
         seen |= a | b | c | d;
-        bytes.extend_from_slice(&[(a << 2) | (b >> 4), (b << 4) | (c >> 2), (c << 6) | d]);
+        *triple = [(a << 2) | (b >> 4), (b << 4) | (c >> 2), (c << 6) | d];
     }
     match *rest {
         [] => {}

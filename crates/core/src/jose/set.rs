@@ -92,10 +92,7 @@ impl KeySet {
     pub fn verify(&self, token: &Compact<'_>, now: Millis) -> Result<&PublicKey, Fault> {
         let algorithm = token.algorithm()?;
         let kid = token.key_id()?;
-        let mut reason = match kid {
-            Some(kid) => Fault::BadSignature(format!("no trusted key has the `kid` {}", quoted(kid))),
-            None => Fault::Unsupported(format!("no trusted key is one for `alg` `{}`", algorithm.as_str())),
-        };
+        let mut reason = None;
         for entry in self.entries.iter().filter(|entry| self.may_be(entry, kid)) {
             let key = match &entry.key {
                 Ok(key) => key,
@@ -106,20 +103,20 @@ impl KeySet {
                 if kid.is_none() {
                     continue;
                 }
-                reason = Fault::Unsupported(format!(
-                    "`alg` is `{}`, the trusted key is one for `{}`",
-                    algorithm.as_str(),
-                    key.algorithm().as_str()
-                ));
+                let (alg, other) = (algorithm.as_str(), key.algorithm().as_str());
+                reason = Some(Fault::Unsupported(format!("`alg` is `{alg}`, the trusted key is one for `{other}`")));
             } else if !key.is_current(now) {
-                reason = Fault::BadSignature(out_of_use(key, now));
+                reason = Some(Fault::BadSignature(out_of_use(key, now)));
             } else if key.verifies(token.signing_input().as_bytes(), token.signature()) {
                 return Ok(key);
             } else {
-                reason = Fault::BadSignature("the signature was not made by a trusted key".into());
+                reason = Some(Fault::BadSignature("the signature was not made by a trusted key".into()));
             }
         }
-        Err(reason)
+        Err(reason.unwrap_or_else(|| match kid {
+            Some(kid) => Fault::BadSignature(format!("no trusted key has the `kid` {}", quoted(kid))),
+            None => Fault::Unsupported(format!("no trusted key is one for `alg` `{}`", algorithm.as_str())),
+        }))
     }
 
     /// Whether an entry may be the key that a header means.
