@@ -6,6 +6,7 @@ use alloc::string::String;
 use core::fmt;
 
 use p256::ecdsa::signature::Verifier as _;
+use p256::elliptic_curve::point::AffineCoordinates as _;
 
 use super::base64url;
 use super::fault::{Fault, malformed, unsupported};
@@ -132,6 +133,18 @@ impl PublicKey {
         Self { not_before, not_after, ..self }
     }
 
+    /// Whether the key will never be used again.
+    pub fn has_ended(&self, now: Millis) -> bool {
+        self.not_after.is_some_and(|end| now >= end)
+    }
+
+    /// The same key, in use until an instant at most.
+    #[must_use]
+    pub fn ending(self, end: Millis) -> Self {
+        let not_after = self.not_after.map_or(end, |before| before.min(end));
+        Self { not_after: Some(not_after), ..self }
+    }
+
     /// Whether a signature over a message is this key's.
     ///
     /// ES256: 64 bytes r‖s, both in 1..n; (r, n − s) counts too. Ed25519: 64 bytes, S below the group's order, R
@@ -177,14 +190,12 @@ impl PublicKey {
 
 impl Point {
     fn parse_es256(x: &[u8; 32], y: &[u8; 32]) -> Result<Self, Fault> {
-        const UNCOMPRESSED: u8 = 4;
-        let mut sec1 = [UNCOMPRESSED; 65];
-        for (slot, byte) in sec1.iter_mut().skip(1).zip(x.iter().chain(y)) {
-            *slot = *byte;
-        }
-        match p256::ecdsa::VerifyingKey::from_sec1_bytes(&sec1) {
-            Ok(key) => Ok(Self::Es256(Box::new(key))),
-            Err(_) => malformed("`x` and `y` are no point of P-256"),
+        // Both must be below the field's order, and on the curve. Other ways of making a key also read compressed
+        // points, which costs a wasm build several kilobytes.
+        let point = p256::AffinePoint::from_coordinates(&(*x).into(), &(*y).into()).into_option();
+        match point.and_then(|point| p256::ecdsa::VerifyingKey::from_affine(point).ok()) {
+            Some(key) => Ok(Self::Es256(Box::new(key))),
+            None => malformed("`x` and `y` are no point of P-256"),
         }
     }
 
