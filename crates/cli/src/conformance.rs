@@ -4,6 +4,7 @@
 
 mod decisions;
 mod journal;
+mod passes;
 mod work;
 
 use std::path::{Path, PathBuf};
@@ -22,9 +23,9 @@ Examples:
   bailiwick conformance conformance --results > results.jsonl
 
 Files: arrays of work-order vectors {\"id\", \"kind\", \"order\", \"report\"?, \"parent\"?, \"siblings\"?,
-\"sub_orders\"?, \"expect\": [{\"rule\", \"kind\", \"path\"}]}, and the journal vectors of
-conformance/journal. With --results each vector gives a line of canonical JSON: \"file\", \"id\", and
-everything that the checks said, for comparison with another implementation byte for byte.
+\"sub_orders\"?, \"expect\": [{\"rule\", \"kind\", \"path\"}]}, the pass vectors of conformance/passes, and the
+journal vectors of conformance/journal. With --results each vector gives a line of canonical JSON: \"file\", \"id\",
+and everything that the checks said, for comparison with another implementation byte for byte.
 
 Exit status: 0 every vector passed, 1 some did not, 2 a file cannot be read or holds no vectors.";
 
@@ -185,6 +186,7 @@ fn cases(file: &Path) -> Result<Option<Vec<Case>>, Failure> {
     let vectors = parse(&input.read(Limits::STORED.bytes)?, &Limits::STORED);
     let vectors = vectors.map_err(|error| Failure::usage(format!("`{}` {error}", file.display())))?;
     match &vectors {
+        Value::Array(vectors) if vectors.iter().all(passes::is_vector) => Ok(Some(passes::run(vectors))),
         Value::Array(vectors) if vectors.iter().all(work::is_vector) => Ok(Some(work::run(vectors))),
         Value::Object(vectors) => match decisions::run(vectors) {
             Some(cases) => Ok(Some(cases)),

@@ -3,11 +3,12 @@
 //! Each module named after a command holds its arguments and what it does; the others hold what commands share:
 //!
 //! - [`failure`]: how a command ends, as an exit status: 0 fine, 1 the answer is no, 2 it could not be answered
-//! - [`input`], [`output`], [`text`], [`usage`]: files and the terminal
+//! - [`clock`], [`input`], [`output`], [`text`], [`usage`]: the machine, files and the terminal
 //! - [`configuration`], [`place`]: which rules, which store
 //!
 //! Nothing is decided here. Commands translate between a person or a script and the crates that know.
 
+mod clock;
 mod completions;
 mod configuration;
 mod conformance;
@@ -16,10 +17,12 @@ mod failure;
 mod import;
 mod input;
 mod journal;
+mod keys;
 mod logging;
 mod mcp;
 mod order;
 mod output;
+mod pass;
 mod place;
 mod schema;
 mod serve;
@@ -69,6 +72,8 @@ enum Command {
     New(starter::Arguments),
     Schema(schema::Arguments),
     Journal(journal::Arguments),
+    Pass(pass::Arguments),
+    Keys(keys::Arguments),
     Import(import::Arguments),
     Conformance(conformance::Arguments),
     Doctor(doctor::Arguments),
@@ -115,6 +120,8 @@ fn run(command: Command) -> Result<Answer, Failure> {
         Command::New(arguments) => starter::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Journal(arguments) => journal::run(&arguments),
+        Command::Pass(arguments) => pass::run(&arguments),
+        Command::Keys(arguments) => keys::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Conformance(arguments) => conformance::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

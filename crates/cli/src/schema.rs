@@ -12,20 +12,23 @@ Examples:
 
 /// Print a JSON Schema
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES, override_usage = "bailiwick schema <order|report|event|journal-entry|journal-export>")]
+#[command(after_help = EXAMPLES, override_usage = "bailiwick schema <order|report|event|journal-entry|journal-export|pass|pass-proof|pass-revocations>")]
 pub(crate) struct Arguments {
-    /// `order`, `report`, `event`, `journal-entry` or `journal-export`
-    #[arg(value_name = "order|report|event|journal-entry|journal-export")]
+    /// `order`, `report`, `event`, `journal-entry`, `journal-export`, `pass`, `pass-proof` or `pass-revocations`
+    #[arg(value_name = "order|report|event|journal-entry|journal-export|pass|pass-proof|pass-revocations")]
     names: Vec<String>,
 }
 
 /// The schemas by name.
-const SCHEMAS: [(&str, &str); 5] = [
+const SCHEMAS: [(&str, &str); 8] = [
     ("order", bailiwick_schema::WORK_ORDER),
     ("report", bailiwick_schema::WORK_REPORT),
     ("event", bailiwick_schema::EVENT),
     ("journal-entry", bailiwick_schema::JOURNAL_ENTRY),
     ("journal-export", bailiwick_schema::JOURNAL_EXPORT),
+    ("pass", bailiwick_schema::PASS),
+    ("pass-proof", bailiwick_schema::PASS_PROOF),
+    ("pass-revocations", bailiwick_schema::PASS_REVOCATIONS),
 ];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {

@@ -1,11 +1,10 @@
 //! `bailiwick new`: documents to start from (`spec work-orders §16`).
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use bailiwick_core::json::{Object, Value};
 use bailiwick_core::time::{self, Millis};
 use bailiwick_core::work::{order_spec_for, report_spec_for};
 
+use crate::clock::now;
 use crate::failure::{Answer, Failure};
 use crate::output::print_json;
 
@@ -40,12 +39,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     };
     print_json(&starter)?;
     Ok(Answer::Yes)
-}
-
-fn now() -> Millis {
-    // A clock before 1970 or after the year 9999 is moved to the nearest time that can be written.
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX).min(Millis::LAST.0))
 }
 
 /// An order for `agent:worker` that is due in an hour.

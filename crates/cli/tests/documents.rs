@@ -7,7 +7,7 @@ mod common;
 use common::{Place, conformance};
 use serde_json::{Value, json};
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 35] = [
     "validate",
     "new",
     "schema",
@@ -31,6 +31,14 @@ const COMMANDS: [&str; 27] = [
     "order cancel",
     "order watch",
     "order track-record",
+    "pass",
+    "pass issue",
+    "pass verify",
+    "pass inspect",
+    "keys",
+    "keys new",
+    "keys public",
+    "keys rotate",
     "import",
     "import awl",
     "doctor",

@@ -11,6 +11,7 @@
 //!
 //! - [`json`]: values, the strict reader, the canonical writer
 //! - [`time`]: timestamps and instants
+//! - [`jose`]: signed tokens and the keys to verify them
 //! - [`principal`]: who is acting, and how we know
 //! - [`heart`]: the machine every capability runs in: decide, then apply
 //! - [`journal`]: entries, the hash chain, verification
@@ -28,8 +29,10 @@ extern crate std;
 mod arguments;
 pub mod hash;
 pub mod heart;
+pub mod jose;
 pub mod journal;
 pub mod json;
+pub mod message;
 pub mod principal;
 pub mod time;
 pub mod waiting;

@@ -8,8 +8,8 @@
 //!
 //! - [`Engine`]: what to pass to the checks of `core`
 //! - [`Schema`]: a compiled schema, to evaluate more than once
-//! - [`WORK_ORDER`], [`WORK_REPORT`], [`EVENT`], [`JOURNAL_ENTRY`], [`JOURNAL_EXPORT`]: the published schemas of the
-//!   documents themselves
+//! - [`WORK_ORDER`], [`WORK_REPORT`], [`EVENT`], [`JOURNAL_ENTRY`], [`JOURNAL_EXPORT`], [`PASS`], [`PASS_PROOF`],
+//!   [`PASS_REVOCATIONS`]: the published schemas of the documents themselves
 
 mod compile;
 mod evaluate;
@@ -24,7 +24,9 @@ use bailiwick_core::json::Value;
 use bailiwick_core::work::{Checked, OutputFault, OutputSchemas};
 
 pub use compile::SchemaError;
-pub use published::{EVENT, JOURNAL_ENTRY, JOURNAL_EXPORT, WORK_ORDER, WORK_REPORT};
+pub use published::{
+    EVENT, JOURNAL_ENTRY, JOURNAL_EXPORT, PASS, PASS_PROOF, PASS_REVOCATIONS, WORK_ORDER, WORK_REPORT,
+};
 
 /// A compiled schema.
 #[derive(Debug)]

@@ -14,3 +14,12 @@ pub const JOURNAL_ENTRY: &str = include_str!("../../../schemas/journal-entry.jso
 
 /// A line of a journal export.
 pub const JOURNAL_EXPORT: &str = include_str!("../../../schemas/journal-export.json");
+
+/// The claims of a delegation pass.
+pub const PASS: &str = include_str!("../../../schemas/pass.json");
+
+/// The claims of the proof that a call comes from a pass's holder.
+pub const PASS_PROOF: &str = include_str!("../../../schemas/pass-proof.json");
+
+/// The claims of a list of revoked passes.
+pub const PASS_REVOCATIONS: &str = include_str!("../../../schemas/pass-revocations.json");

@@ -34,7 +34,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms that serve every capability alike and so may not speak of one.
-const GENERAL_ROOMS: &[&str] = &["crates/core/src/heart", "crates/core/src/journal", "crates/desk/src", "crates/store"];
+const GENERAL_ROOMS: &[&str] =
+    &["crates/core/src/heart", "crates/core/src/jose", "crates/core/src/journal", "crates/desk/src", "crates/store"];
 
 /// Words of the work-order capability. One that starts or ends in a letter counts only as a whole word.
 const WORDS_OF_WORK: &[&str] = &[

@@ -9,6 +9,7 @@
 //! - [`State`]: where an order stands
 //! - [`ToolSet`]: which tools are allowed, covered, staged
 //! - [`OutputSchemas`]: the JSON Schema engine that whoever has one passes in
+//! - [`pass`]: delegation passes, which carry an order's authority to where the desk can't be reached
 //! - [`vectors`]: conformance vectors
 
 mod amounts;
@@ -21,9 +22,9 @@ mod fact;
 mod finding;
 mod import;
 mod lifecycle;
-mod message;
 mod order;
 mod output;
+pub mod pass;
 mod place;
 mod query;
 mod record;
@@ -47,7 +48,6 @@ pub use event::Event;
 pub use fact::{Fact, Opened, Reported};
 pub use finding::{Finding, Kind, Rule, has_invalid};
 pub use lifecycle::{Action, Role, allowed_actions, next_state};
-pub use message::{described, quoted, shown};
 pub use order::{ORDER_SPEC, ORDER_SPECS, is_work_order, order_spec_for, validate_order};
 pub use output::{Checked, NoEngine, OutputFault, OutputSchemas};
 pub use place::Place;
@@ -67,6 +67,7 @@ pub(crate) use fact::order_of;
 pub(crate) use query::answer;
 
 use crate::json::Value;
+pub use crate::message::{described, quoted, shown};
 
 /// What the checks of one document found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -43,7 +43,7 @@ const ORDER: Record = Record::document(&[
 
 const CRITERION: Record = Record::new(&[required("id", Shape::Text { least: 1, most: 64 }), required("text", TEXT)]);
 const CONTEXT_REF: Record = Record::new(&[required("uri", TEXT), optional("note", STRING)]);
-const BUDGET: Record = Record::not_empty(AMOUNTS);
+pub(super) const BUDGET: Record = Record::not_empty(AMOUNTS);
 
 /// The members of a budget or a cost.
 pub(super) const AMOUNTS: &[Member] = &[

@@ -2,7 +2,7 @@
 //!
 //! All are case-sensitive tests on ASCII text: no folding, no globbing beyond `*` and `SERVER/*`, dots literal.
 
-use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 
 use crate::json::Value;
 
@@ -37,16 +37,12 @@ pub fn patterns_overlap(a: &str, b: &str) -> bool {
     core::iter::once(b).collect::<ToolSet<'_>>().overlaps(a)
 }
 
-/// Tool patterns, indexed: each question takes logarithmic time however many patterns there are.
+/// Tool patterns, sorted: each question takes logarithmic time however many patterns there are.
 #[derive(Debug, Clone, Default)]
 pub struct ToolSet<'a> {
     everything: bool,
-    /// The patterns other than `*`, as written
-    patterns: BTreeSet<&'a str>,
-    /// Servers listed in any way
-    servers: BTreeSet<&'a str>,
-    /// Servers listed as `SERVER/*`
-    whole_servers: BTreeSet<&'a str>,
+    /// The patterns other than `*`, by server and tool; without a tool if there is no `/`
+    patterns: Vec<(&'a str, Option<&'a str>)>,
 }
 
 impl<'a> ToolSet<'a> {
@@ -63,18 +59,17 @@ impl<'a> ToolSet<'a> {
 
     /// Whether a tool of this name is allowed (relation 1).
     pub fn allows(&self, name: &str) -> bool {
-        self.everything
-            || self.patterns.contains(name)
-            || split(name).is_some_and(|(server, _)| self.whole_servers.contains(server))
+        let (server, tool) = split(name);
+        self.everything || self.lists(server, tool) || tool.is_some() && self.lists(server, WHOLE_SERVER)
     }
 
     /// Whether everything that `pattern` allows is allowed here (relation 2).
     pub fn covers(&self, pattern: &str) -> bool {
         match split(pattern) {
             _ if self.everything => true,
-            None => false,
-            Some((server, "*")) => self.whole_servers.contains(server),
-            Some(_) => self.allows(pattern),
+            (_, None) => false,
+            (server, WHOLE_SERVER) => self.lists(server, WHOLE_SERVER),
+            (_, Some(_)) => self.allows(pattern),
         }
     }
 
@@ -85,10 +80,22 @@ impl<'a> ToolSet<'a> {
         }
         match split(pattern) {
             _ if self.everything || pattern == "*" => true,
-            None => self.patterns.contains(pattern),
-            Some((server, "*")) => self.servers.contains(server),
-            Some((server, _)) => self.patterns.contains(pattern) || self.whole_servers.contains(server),
+            (server, None) => self.lists(server, None),
+            (server, WHOLE_SERVER) => self.lists_server(server),
+            (server, tool) => self.lists(server, tool) || self.lists(server, WHOLE_SERVER),
         }
+    }
+
+    /// Whether this very pattern is there.
+    fn lists(&self, server: &str, tool: Option<&str>) -> bool {
+        self.patterns.binary_search(&(server, tool)).is_ok()
+    }
+
+    /// Whether there is a pattern for the server, whatever its tool.
+    fn lists_server(&self, server: &str) -> bool {
+        // `None` sorts before every tool, and no tool is the empty text.
+        let first = self.patterns.partition_point(|pattern| *pattern < (server, Some("")));
+        self.patterns.get(first).is_some_and(|(listed, _)| *listed == server)
     }
 }
 
@@ -98,23 +105,21 @@ impl<'a> FromIterator<&'a str> for ToolSet<'a> {
         for pattern in patterns {
             if pattern == "*" {
                 set.everything = true;
-                continue;
-            }
-            set.patterns.insert(pattern);
-            if let Some((server, tool)) = split(pattern) {
-                set.servers.insert(server);
-                if tool == "*" {
-                    set.whole_servers.insert(server);
-                }
+            } else {
+                set.patterns.push(split(pattern));
             }
         }
+        set.patterns.sort_unstable();
         set
     }
 }
 
-/// The server and the tool part.
-fn split(pattern: &str) -> Option<(&str, &str)> {
-    pattern.split_once('/')
+/// The tool part of a pattern for a whole server.
+const WHOLE_SERVER: Option<&str> = Some("*");
+
+/// The server and the tool part, which is absent where there is no `/`.
+fn split(pattern: &str) -> (&str, Option<&str>) {
+    pattern.split_once('/').map_or((pattern, None), |(server, tool)| (server, Some(tool)))
 }
 
 #[cfg(test)]
