@@ -35,8 +35,9 @@ const ABOUT: &str = "Work orders between agents and people: who may do what, up 
     link gives that the server prints; its cookie counts from the server's own pages only. Errors are `application/problem+json` \
     with a stable `code`.";
 
-const TAGS: [(&str, &str); 6] = [
+const TAGS: [(&str, &str); 7] = [
     ("orders", "Work orders and their reports"),
+    ("gateways", "What gateways call and carry out under an order, and holding them up"),
     ("inbox", "What waits for a person"),
     ("agents", "What agents have done so far"),
     ("journal", "The record of every decision"),

@@ -112,6 +112,11 @@ pub(super) fn view() -> Value {
     ])
 }
 
+/// The ref of a call (`spec §8.3`).
+pub(super) fn reference() -> Value {
+    described("string", "`server/tool#n`")
+}
+
 /// The answer to a report: the summary and its findings.
 pub(super) fn submitted() -> Value {
     summary_with(vec![("findings", findings())])
