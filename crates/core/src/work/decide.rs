@@ -184,7 +184,7 @@ fn event(action: Action, to: State, actor: &str) -> Event {
     }
 }
 
-fn refusal(code: &'static str, message: impl Into<String>) -> Refusal {
+pub(super) fn refusal(code: &'static str, message: impl Into<String>) -> Refusal {
     Refusal::new(code, message).with("findings", Vec::<Value>::new())
 }
 
