@@ -24,7 +24,9 @@ pub(crate) fn OrdersPage() -> impl IntoView {
     let filters = Filters::of("/orders", &["state", "to", "from"]);
     let pages = RwSignal::new(1);
     let changes = desk.live.changes(|_| true);
-    let orders = Load::list(filters.request("orders", PAGE), List { member: "orders", pages }, changes);
+    let request = filters.request("orders", PAGE);
+    let newest_first = Signal::derive(move || request.with(|request| format!("{request}&order=newest_first")));
+    let orders = Load::list(newest_first, List { member: "orders", pages }, changes);
     view! {
         <div class="page-head">
             <Heading title="Orders"/>

@@ -191,6 +191,9 @@ struct List {
     /// Only those that pick up from this order
     #[arg(long, value_name = "ORDER")]
     continues: Option<String>,
+    /// The newest first; without it the oldest
+    #[arg(long)]
+    newest_first: bool,
     /// How many at most
     #[arg(long, value_name = "NUMBER")]
     limit: Option<u32>,
@@ -286,6 +289,7 @@ impl List {
             .with_some("state", self.state.as_ref())
             .with_some("parent_id", self.parent.as_ref())
             .with_some("continues", self.continues.as_ref())
+            .with_some("order", self.newest_first.then_some("newest_first"))
             .with_some("limit", self.limit)
             .with_some("cursor", self.cursor.as_ref())
     }

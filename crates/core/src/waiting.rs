@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::arguments::{Arguments, bad_request};
-use crate::heart::{Context, Document, IndexEntry, Key, Refusal, Scope, Select, View, ViewError};
+use crate::heart::{Context, Document, IndexEntry, Key, Order, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Object, Value};
 use crate::work::quoted;
 
@@ -193,7 +193,16 @@ fn asked_of(ask: &str, person: &str) -> Select {
 }
 
 fn selection(index: &'static str, value: String) -> Select {
-    Select { kind: Waiting::KIND, scope: Scope::Workspace, index, value, also: Vec::new(), after: None, limit: 0 }
+    Select {
+        kind: Waiting::KIND,
+        scope: Scope::Workspace,
+        index,
+        value,
+        also: Vec::new(),
+        order: Order::Ascending,
+        after: None,
+        limit: 0,
+    }
 }
 
 fn size(number: u32) -> usize {

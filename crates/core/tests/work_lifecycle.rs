@@ -274,9 +274,12 @@ fn bad_arguments_name_what_is_accepted() {
         assert_eq!(code, "BAD_REQUEST");
         assert!(said.contains(message), "{said}");
     }
-    for (name, arguments) in
-        [("list", r#"{"state": "done"}"#), ("list", r#"{"limit": 0}"#), ("list", r#"{"cursor": "x"}"#)]
-    {
+    for (name, arguments) in [
+        ("list", r#"{"state": "done"}"#),
+        ("list", r#"{"limit": 0}"#),
+        ("list", r#"{"cursor": "x"}"#),
+        ("list", r#"{"order": "newest"}"#),
+    ] {
         assert_eq!(World::new().ask(name, arguments).unwrap_err().0, "BAD_REQUEST");
     }
 }
@@ -303,6 +306,11 @@ fn lists_match_every_filter_in_the_order_of_creation() {
     let first = world.ask("list", r#"{"limit": 3}"#).unwrap();
     let cursor = first.get("next_cursor").unwrap().as_str().unwrap();
     assert_eq!(ids(&format!(r#"{{"limit": 3, "cursor": "{cursor}"}}"#)), ["d"]);
+    let newest = r#""order": "newest_first""#;
+    assert_eq!(ids(&format!("{{{newest}}}")), ["d", "a", "c", "b"]);
+    let first = world.ask("list", &format!(r#"{{{newest}, "to": "w", "limit": 2}}"#)).unwrap();
+    let cursor = first.get("next_cursor").unwrap().as_str().unwrap();
+    assert_eq!(ids(&format!(r#"{{{newest}, "to": "w", "cursor": "{cursor}"}}"#)), ["c"]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bailiwick_core::hash::{hex, sha256};
 use bailiwick_core::heart::{
-    Change, Document, Draft, IndexEntry, Key, Refusal, Scope, Select, Stored, View, ViewError,
+    Change, Document, Draft, IndexEntry, Key, Order, Refusal, Scope, Select, Stored, View, ViewError,
 };
 use bailiwick_core::json::{Object, Value};
 use bailiwick_core::principal::{MOST_CHARACTERS, Principal, is_person};
@@ -286,6 +286,7 @@ async fn expired<U: Use>(
         index: Credential::<U>::UNTIL,
         value: String::new(),
         also: Vec::new(),
+        order: Order::Ascending,
         after: None,
         limit: MOST_CLEARED,
     };

@@ -72,8 +72,12 @@ async fn go_on(app: &App, principal: Result<Option<Principal>, Problem>, mut req
     next.run(request).await
 }
 
-/// What a request says goes before what a browser sends by itself.
-async fn caller(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Principal, Problem> {
+/// Who makes a request by REST. What it says goes before what a browser sends by itself.
+///
+/// # Errors
+///
+/// `UNAUTHENTICATED` if it is nobody, `FORBIDDEN` if it says to be somebody else, `BAD_REQUEST` for a name that is none.
+pub(crate) async fn caller(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Principal, Problem> {
     let nobody = match &app.auth {
         Auth::Keys(keys) if headers.contains_key(header::AUTHORIZATION) => return by_key(keys, headers),
         Auth::Keys(_) => "the request has no key; send `Authorization: Bearer <key>`",

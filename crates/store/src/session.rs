@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use bailiwick_core::hash::Hash;
-use bailiwick_core::heart::{Blob, Key, Scope, Select, Stored};
+use bailiwick_core::heart::{Blob, Key, Order, Scope, Select, Stored};
 use bailiwick_core::journal::Head;
 use bailiwick_core::time::Millis;
 use tokio::sync::watch;
@@ -213,16 +213,18 @@ impl<L: Link> Snapshot for Session<L> {
     }
 
     async fn select(&mut self, workspace: &str, select: &Select) -> Result<Vec<Stored>, StoreError> {
-        let (sort, id) = match &select.after {
-            Some((sort, id)) => (Value::text(sort), successor(id)),
-            None => (Value::text(""), Value::text("")),
+        let (statement, (sort, id)) = match (select.order, &select.after) {
+            (Order::Ascending, Some((sort, id))) => (sql::SELECT, (Value::text(sort), successor(id))),
+            (Order::Ascending, None) => (sql::SELECT, (Value::text(""), Value::text(""))),
+            (Order::Descending, Some((sort, id))) => (sql::SELECT_DESCENDING, (Value::text(sort), Value::text(id))),
+            (Order::Descending, None) => (sql::SELECT_DESCENDING, (after_every_text(), Value::text(""))),
         };
         let paging = [sort, id, Value::Integer(select.limit.into())];
         let mut found = Vec::new();
         let workspaces = self.scope(workspace, select.scope).await?;
         for workspace in &workspaces {
             let values = matching(workspace, select)?.into_iter().chain(paging.clone()).collect();
-            for row in self.fetch(sql::SELECT, values).await? {
+            for row in self.fetch(statement, values).await? {
                 let [sort, id, version, body] = row.columns()?;
                 let key = Key { kind: select.kind.into(), id: id.into_text()? };
                 found.push((
@@ -233,6 +235,9 @@ impl<L: Link> Snapshot for Session<L> {
         }
         if workspaces.len() > 1 {
             found.sort_by(|(a_sort, a), (b_sort, b)| (a_sort, &a.key.id).cmp(&(b_sort, &b.key.id)));
+            if select.order == Order::Descending {
+                found.reverse();
+            }
         }
         let limit = usize::try_from(select.limit).unwrap_or(usize::MAX);
         Ok(found.into_iter().map(|(_, stored)| stored).take(limit).collect())
@@ -421,6 +426,11 @@ fn matching<'a>(workspace: &'a str, select: &'a Select) -> Result<Vec<Value<'a>>
 /// What comes next after an id in byte order.
 fn successor(id: &str) -> Value<'static> {
     Value::owned(id.bytes().chain([0]).collect())
+}
+
+/// What comes after every text in byte order: a byte that no UTF-8 has.
+fn after_every_text() -> Value<'static> {
+    Value::owned([0xff].into())
 }
 
 fn stored(row: Row) -> Result<Stored, StoreError> {

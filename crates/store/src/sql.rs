@@ -29,7 +29,7 @@ pub(crate) const BLOBS: &str = "
     CROSS JOIN blobs b
     WHERE b.workspace = $1 AND b.digest = given.column1 AND b.salt IS NOT NULL AND b.bytes IS NOT NULL";
 
-/// What [`SELECT`] and [`COUNT`] find by: $1 workspace, $2 kind, $3 index, $4 value; slots of (index, value), an
+/// What [`SELECT`], [`SELECT_DESCENDING`] and [`COUNT`] find by: $1 workspace, $2 kind, $3 index, $4 value; slots of (index, value), an
 /// empty index where unused.
 macro_rules! matching {
     () => {
@@ -48,19 +48,27 @@ macro_rules! matching {
     };
 }
 
-/// [`matching!`]; $15 and $16 the (sort, id) to start at, $17 limit. The document is looked up for each row answered,
-/// not joined: without statistics PostgreSQL joins by kind.
-pub(crate) const SELECT: &str = concat!(
-    "
+/// The rows that [`matching!`] finds. The document is looked up for each row answered, not joined: without statistics
+/// PostgreSQL joins by kind.
+macro_rules! found {
+    () => {
+        concat!(
+            "
     SELECT i.sort, i.id,
         (SELECT d.version FROM documents d WHERE d.workspace = i.workspace AND d.kind = i.kind AND d.id = i.id),
         (SELECT d.body FROM documents d WHERE d.workspace = i.workspace AND d.kind = i.kind AND d.id = i.id)
     FROM index_entries i WHERE",
-    matching!(),
-    "
-    AND (i.sort, i.id) >= ($15, $16)
-    ORDER BY i.sort, i.id LIMIT $17"
-);
+            matching!()
+        )
+    };
+}
+
+/// [`matching!`]; $15 and $16 the (sort, id) to start at, $17 limit.
+pub(crate) const SELECT: &str = concat!(found!(), " AND (i.sort, i.id) >= ($15, $16) ORDER BY i.sort, i.id LIMIT $17");
+
+/// [`matching!`]; $15 and $16 the (sort, id) before which to start, $17 limit.
+pub(crate) const SELECT_DESCENDING: &str =
+    concat!(found!(), " AND (i.sort, i.id) < ($15, $16) ORDER BY i.sort DESC, i.id DESC LIMIT $17");
 
 /// [`matching!`].
 pub(crate) const COUNT: &str = concat!("SELECT count(*) FROM index_entries i WHERE", matching!());

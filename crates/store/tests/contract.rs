@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bailiwick_core::heart::{Change, IndexEntry, Key, Scope, Select};
+use bailiwick_core::heart::{Change, IndexEntry, Key, Order, Scope, Select};
 use bailiwick_core::journal::Head;
 use bailiwick_core::time::Millis;
 use bailiwick_store::{Clock, Commit, Due, NewJournal, NewWorkspace, Options, Receipt, ReceiptKey, Store};
@@ -237,6 +237,18 @@ async fn selections_are_in_byte_order_and_paged_by_key(place: &Place) {
         }
         assert_eq!(ids(&paged), expected);
     }
+    for limit in [1, 2, 7, 100] {
+        let mut paged = Vec::new();
+        let mut page = Select { limit, order: Order::Descending, ..select("order", "state", "open") };
+        loop {
+            let found = reader.select(DESK, &page).await.unwrap();
+            let Some(last) = found.last() else { break };
+            let sort = if last.key.id == "zz" { "" } else { "same" };
+            page.after = Some((sort.into(), last.key.id.clone()));
+            paged.extend(found);
+        }
+        assert!(ids(&paged).iter().eq(expected.iter().rev()), "{limit}");
+    }
     let page = Select { limit: 3, after: Some(("same".into(), "a".into())), ..select("order", "state", "open") };
     assert_eq!(reader.count(DESK, &page).await.unwrap(), 15);
     assert_eq!(ids(&reader.select(DESK, &page).await.unwrap()), ["a\0", "a\0b", "a-b"]);
@@ -287,6 +299,8 @@ async fn selections_over_a_group_are_merged(place: &Place) {
     assert_eq!(reader.count("w1", &select).await.unwrap(), 8);
     let rest = Select { after: Some(("2".into(), "2_w1".into())), ..select.clone() };
     assert_eq!(ids(&reader.select("w1", &rest).await.unwrap()), ["2_w2", "3_w1", "3_w2"]);
+    let back = Select { order: Order::Descending, ..select.clone() };
+    assert_eq!(ids(&reader.select("w1", &back).await.unwrap()), ["3_w2", "3_w1", "2_w2", "2_w1", "1_w2"]);
     let own = Select { scope: Scope::Workspace, ..select };
     assert_eq!(reader.count("w1", &own).await.unwrap(), 4);
 }

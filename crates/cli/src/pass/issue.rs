@@ -1,6 +1,6 @@
 //! `bailiwick pass issue`: a pass for an order.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bailiwick_core::hash::{Hash, hex};
 use bailiwick_core::jose::PublicKey;
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         now: now_or(arguments.now.as_deref())?,
         ttl_seconds: arguments.ttl_seconds,
         audiences: &audiences,
-        holder: arguments.holder.as_ref().map(read_holder).transpose()?,
+        holder: arguments.holder.as_deref().map(read_holder).transpose()?,
     };
     match issue(&order, &terms, &read_signing_key(&arguments.key)?) {
         Ok(issued) => {
@@ -79,8 +79,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
 }
 
-fn read_holder(path: &PathBuf) -> Result<Hash, Failure> {
-    let input = Input::from(path.clone());
+fn read_holder(path: &Path) -> Result<Hash, Failure> {
+    let input = Input::from(path.to_owned());
     let key = PublicKey::parse(&read_keys(&input)?);
     key.map(|key| key.thumbprint()).map_err(|fault| Failure::usage(format!("`{input}`: {fault}")))
 }

@@ -1,11 +1,15 @@
 //! Documents in memory: enough of a store to replay a journal anywhere, and to test rules as data.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Bound;
 
 use super::{
-    Change, Document, IndexEntry, Key, Need, Query, Refusal, Scope, Select, Step, Stored, View, ViewError, ask, run,
+    Change, Document, IndexEntry, Key, Need, Order, Query, Refusal, Scope, Select, Step, Stored, View, ViewError, ask,
+    run,
 };
 use super::{Command, Context, Credential, capability};
 use crate::jose::Issuer;
@@ -111,12 +115,24 @@ impl Memory {
     fn select(&self, select: &Select) -> Vec<Stored> {
         // A journal is replayed one workspace at a time, so a group is no more than the workspace here.
         let (Scope::Workspace | Scope::Group) = select.scope;
-        let (sort, id) = select.after.clone().unwrap_or_default();
-        let start = (select.kind.into(), select.index, select.value.clone(), sort, id);
-        self.index
-            .range(start.clone()..)
-            .take_while(|(kind, index, value, ..)| (kind, index, value) == (&start.0, &start.1, &start.2))
-            .filter(|entry| select.after.is_none() || **entry != start)
+        let entry = |value: &str, (sort, id): (String, String)| {
+            (String::from(select.kind), select.index, String::from(value), sort, id)
+        };
+        let first = entry(&select.value, Default::default());
+        // No value stands between one and the same followed by the lowest character.
+        let end = entry(&format!("{}\0", select.value), Default::default());
+        let place = select.after.clone().map(|after| entry(&select.value, after));
+        let (from, to) = match (select.order, place) {
+            (Order::Ascending, Some(place)) => (Bound::Excluded(place), Bound::Excluded(end)),
+            (Order::Descending, Some(place)) => (Bound::Included(first), Bound::Excluded(place)),
+            (_, None) => (Bound::Included(first), Bound::Excluded(end)),
+        };
+        let entries = self.index.range((from, to));
+        let entries: Box<dyn Iterator<Item = _>> = match select.order {
+            Order::Ascending => Box::new(entries),
+            Order::Descending => Box::new(entries.rev()),
+        };
+        entries
             .filter_map(|(kind, .., id)| self.documents.get(&Key { kind: kind.clone(), id: id.clone() }))
             .filter(|stored| {
                 select.also.iter().all(|(index, value)| {

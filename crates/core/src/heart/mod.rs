@@ -39,4 +39,4 @@ pub use memory::Memory;
 pub use record::{Reading, Record, RecordError};
 pub use refusal::Refusal;
 pub use run::{Outcome, Step, ask, run};
-pub use view::{Need, Scope, Select, View, ViewError};
+pub use view::{Need, Order, Scope, Select, View, ViewError};

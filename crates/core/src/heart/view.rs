@@ -25,7 +25,7 @@ pub enum Need {
     Count(alloc::boxed::Box<Select>),
 }
 
-/// Documents of one kind, found by an index and answered in the order of (`sort`, id).
+/// Documents of one kind, found by an index and answered by (`sort`, id).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Select {
     /// The kind of document
@@ -38,10 +38,22 @@ pub struct Select {
     pub value: String,
     /// Further index entries (name, value) that each document must have
     pub also: Vec<(&'static str, String)>,
+    /// In which order
+    pub order: Order,
     /// Start after this (`sort`, id): keyset paging
     pub after: Option<(String, String)>,
     /// How many at most
     pub limit: u32,
+}
+
+/// The order in which a selection answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Order {
+    /// By (`sort`, id), byte for byte
+    #[default]
+    Ascending,
+    /// The other way around
+    Descending,
 }
 
 /// Where a selection looks.

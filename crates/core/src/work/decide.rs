@@ -15,7 +15,7 @@ use super::{
     order_spec_for, quoted, reply, report_spec_for, text, validate_child_order, validate_order, validate_report,
 };
 use crate::arguments::bad_request;
-use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
+use crate::heart::{Configuration, Context, Document, Order, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Number, Object, Value};
 use crate::principal::{DESK, Established, MOST_CHARACTERS};
 use crate::time;
@@ -323,6 +323,7 @@ fn check_continues(
         index: index::CONTINUES_ACTIVE,
         value: id.into(),
         also: Vec::new(),
+        order: Order::Ascending,
         after: None,
         limit: 1,
     })?;

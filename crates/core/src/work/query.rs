@@ -9,7 +9,7 @@ use super::record::{OrderRecord, index};
 use super::track_record::TrackRecord;
 use super::{Reads, State, quoted, reply, text};
 use crate::arguments::{Arguments, bad_request};
-use crate::heart::{Configuration, Context, Document, Refusal, Scope, Select, View, ViewError};
+use crate::heart::{Configuration, Context, Document, Order, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Object, Value};
 use crate::principal::Established;
 
@@ -21,7 +21,7 @@ pub enum Query {
         /// The order
         id: String,
     },
-    /// The orders that match every filter, in the order of `created_at`
+    /// The orders that match every filter, by `created_at`
     List(List),
     /// What an agent has done so far
     TrackRecord {
@@ -54,7 +54,9 @@ pub struct List {
     pub parent_id: Option<String>,
     /// Only those that pick up from this one
     pub continues: Option<String>,
-    /// After this place: `next_cursor` of an earlier answer
+    /// By `created_at`, the oldest or the newest first
+    pub order: Order,
+    /// After this place: `next_cursor` of an earlier answer in the same order
     pub cursor: Option<String>,
     /// How many at most
     pub limit: Option<u32>,
@@ -81,6 +83,7 @@ impl Query {
                 state: arguments.string("state")?.map(|name| state(&name)).transpose()?,
                 parent_id: arguments.string("parent_id")?,
                 continues: arguments.string("continues")?,
+                order: arguments.string("order")?.map_or(Ok(Order::Ascending), |name| order(&name))?,
                 cursor: arguments.string("cursor")?,
                 limit: arguments.limit(MOST_LISTED)?,
             }),
@@ -99,6 +102,14 @@ fn state(name: &str) -> Result<State, Refusal> {
         let states: Vec<String> = State::ALL.iter().map(|state| format!("`{}`", state.as_str())).collect();
         bad_request(format!("unknown state {}; accepted: {}", quoted(name), states.join(", ")))
     })
+}
+
+fn order(name: &str) -> Result<Order, Refusal> {
+    match name {
+        "oldest_first" => Ok(Order::Ascending),
+        "newest_first" => Ok(Order::Descending),
+        _ => Err(bad_request(format!("unknown order {}; accepted: `oldest_first`, `newest_first`", quoted(name)))),
+    }
 }
 
 /// Answers a query.
@@ -168,6 +179,7 @@ fn find(view: &View, list: &List, reader: Option<&str>) -> Result<Result<Value, 
         index,
         value,
         also: terms,
+        order: list.order,
         after,
         limit: limit.saturating_add(1),
     })?;
@@ -194,6 +206,7 @@ fn list_agents(view: &View, agents: &Agents, own: Option<&str>) -> Result<Result
         index: TrackRecord::ALL,
         value: String::new(),
         also: Vec::new(),
+        order: Order::Ascending,
         after: agents.cursor.as_ref().map(|agent| (String::new(), agent.clone())),
         limit: limit.saturating_add(1),
     })?;

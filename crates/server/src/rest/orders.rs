@@ -28,7 +28,7 @@ type Answer = Result<Response, Problem>;
 
 /// List orders
 ///
-/// Answers the orders that match every filter given, in the order of `created_at`.
+/// Answers the orders that match every filter given, by `created_at`.
 #[utoipa::path(
     get, path = "/orders", tag = "orders",
     params(
@@ -37,8 +37,9 @@ type Answer = Result<Response, Problem>;
         ("state" = Option<shapes::State>, Query, description = "only those in this state"),
         ("parent_id" = Option<String>, Query, description = "only parts of this order"),
         ("continues" = Option<String>, Query, description = "only those that pick up from this order"),
+        ("order" = Option<shapes::ListOrder>, Query, description = "by `created_at`; `oldest_first` when left out"),
         ("limit" = Option<u32>, Query, description = "how many at most, 1 to 1000", minimum = 1, maximum = 1000),
-        ("cursor" = Option<String>, Query, description = "`next_cursor` of an earlier answer", min_length = 1),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of an earlier answer in the same order", min_length = 1),
     ),
     responses((status = 200, description = "the orders", body = shapes::Orders)),
 )]

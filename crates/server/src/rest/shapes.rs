@@ -19,6 +19,14 @@ macro_rules! published {
 
 published!(WorkOrder, WorkReport, NewOrder, NewReport, Event, Entry, State, Amounts);
 
+/// In which order a list comes
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ListOrder {
+    OldestFirst,
+    NewestFirst,
+}
+
 /// An order in short
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Summary {

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use axum::http::Response;
+use axum::http::{Method, Response};
 use bailiwick_core::journal::verify_export;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 
-use crate::running::{MANAGER, Running, WORKER, start, within_reason};
+use crate::running::{Call, MANAGER, Running, WORKER, start, within_reason};
+use crate::sign_in::{from_own_page, signed_in};
 
 #[tokio::test]
 async fn pages_hang_together_up_to_the_head() {
@@ -173,10 +174,14 @@ struct Events {
 
 impl Events {
     async fn open(server: &Running, path: &str, last: Option<u64>) -> Self {
-        let mut call = server.get(path).by(MANAGER);
-        if let Some(last) = last {
-            call = call.header("last-event-id", &last.to_string());
+        let call = server.get(path).by(MANAGER);
+        match last {
+            Some(last) => Self::of(call.header("last-event-id", &last.to_string())).await,
+            None => Self::of(call).await,
         }
+    }
+
+    async fn of(call: Call) -> Self {
         let response = call.open().await;
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -232,6 +237,26 @@ async fn events_come_as_they_are_written_and_resume_without_loss() {
         seen.push(last);
     }
     assert_eq!(seen, (3..=22).collect::<Vec<_>>());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_right_to_read() {
+    let server = start().await;
+    let cookie = signed_in(&server).await;
+    let mut of_key = Events::of(server.get("/api/v1/events").by(MANAGER)).await;
+    let mut of_session = Events::of(server.get("/api/v1/events").header("cookie", &cookie)).await;
+    let mut of_other = Events::of(server.get("/api/v1/events").by(WORKER)).await;
+    let ended = from_own_page(&server, server.call(Method::DELETE, "/api/v1/session"), &cookie).send().await;
+    assert_eq!(ended.status, 204);
+    assert!(of_session.next().await.is_none(), "the session has ended");
+    server.order().await;
+    assert_eq!(of_key.next().await.unwrap().0, 1, "nobody else's stream ends with it");
+    server.keys.reload(br#"{"keys": {"worker-key": "agent:worker", "new-key": "agent:manager"}}"#).unwrap();
+    assert!(of_key.next().await.is_none(), "the key is known no longer");
+    assert_eq!(of_other.next().await.unwrap().0, 1);
+    server.order_to_review("human:ada").await;
+    assert_eq!(of_other.next().await.unwrap().0, 2, "others read on");
     server.stop().await;
 }
 

@@ -23,14 +23,14 @@ fn cookie_of(answer: &Answer) -> String {
 }
 
 /// The cookie of somebody who has signed in.
-async fn signed_in(server: &Running) -> String {
+pub(crate) async fn signed_in(server: &Running) -> String {
     let answer = server.get(&link(server).await).send().await;
     assert_eq!(answer.status, 303, "{}", answer.text());
     cookie_of(&answer)
 }
 
 /// As the dashboard's own page sends it.
-fn from_own_page(server: &Running, call: Call, cookie: &str) -> Call {
+pub(crate) fn from_own_page(server: &Running, call: Call, cookie: &str) -> Call {
     let origin = format!("http://localhost:{}", server.address.port());
     call.header("cookie", cookie).header("origin", &origin).header("sec-fetch-site", "same-origin")
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use bailiwick_core::heart::{Blob, Change, IndexEntry, Key, Scope, Select, Stored};
+use bailiwick_core::heart::{Blob, Change, IndexEntry, Key, Order, Scope, Select, Stored};
 use bailiwick_core::journal::export::blob_digest;
 use bailiwick_core::journal::{Draft, Entry, Head, Label};
 use bailiwick_core::json::Object;
@@ -200,7 +200,16 @@ pub(crate) fn changes(changes: Vec<Change>) -> Commit {
 }
 
 pub(crate) fn select(kind: &'static str, index: &'static str, value: &str) -> Select {
-    Select { kind, scope: Scope::Workspace, index, value: value.into(), also: Vec::new(), after: None, limit: 100 }
+    Select {
+        kind,
+        scope: Scope::Workspace,
+        index,
+        value: value.into(),
+        also: Vec::new(),
+        order: Order::Ascending,
+        after: None,
+        limit: 100,
+    }
 }
 
 pub(crate) fn ids(found: &[Stored]) -> Vec<&str> {
