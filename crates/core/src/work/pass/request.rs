@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::{IssueError, MOST_LIST_BYTES, Revocations, Terms, issue, revoke};
 use crate::arguments::{Arguments, bad_request};
 use crate::hash::Hash;
-use crate::heart::{Context, Document, Refusal, Scope, Select, View, ViewError};
+use crate::heart::{Context, Document, Order, Refusal, Scope, Select, View, ViewError};
 use crate::jose::{Issuer, PublicKey};
 use crate::json::{Object, Value};
 use crate::message::quoted;
@@ -129,6 +129,7 @@ pub(crate) fn sign_revocations(
         value: String::new(),
         also: Vec::new(),
         after: Some((time::format(as_of), String::new())),
+        order: Order::Ascending,
         limit: MOST_REVOKED.saturating_add(1),
     })?;
     let orders: Vec<&str> = revoked.iter().map(OrderRecord::order_id).collect();
