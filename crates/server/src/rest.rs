@@ -28,7 +28,7 @@ pub(crate) const ROOT: &str = "/api/v1";
 
 /// What no route names by itself.
 #[derive(OpenApi)]
-#[openapi(components(schemas(shapes::Problem, shapes::Finding, shapes::FindingKind)))]
+#[openapi(components(schemas(shapes::Problem, shapes::Finding, shapes::FindingKind, shapes::ListOrder)))]
 struct Common;
 
 /// Everything under [`ROOT`] that needs a caller.
