@@ -9,6 +9,7 @@ mod limits;
 mod mcp;
 mod openapi;
 mod orders;
+mod passes;
 mod running;
 mod sign_in;
 mod stop;
