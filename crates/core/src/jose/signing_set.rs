@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::fault::{Fault, malformed};
-use super::{MOST_KEYS, SigningKey, base64url};
+use super::{MOST_KEYS, PublicKey, SigningKey, base64url};
 use crate::json::{Object, Value};
 use crate::message::{described, quoted};
 use crate::time::Millis;
@@ -72,9 +72,14 @@ impl SigningKeys {
         current().filter(has_settled).max_by_key(begins).or_else(|| current().max_by_key(begins))
     }
 
+    /// The public keys, in the order in which they were given.
+    pub fn public_keys(&self) -> impl Iterator<Item = &PublicKey> {
+        self.keys.iter().map(SigningKey::public)
+    }
+
     /// What verifiers get: the public keys as a JWK set (RFC 7517 §5), those to come included, those over left out.
     pub fn published(&self, now: Millis) -> Value {
-        let keys = self.keys.iter().map(SigningKey::public).filter(|key| !key.has_ended(now));
+        let keys = self.public_keys().filter(|key| !key.has_ended(now));
         Object::new().with("keys", keys.map(|key| Value::from(key.to_jwk())).collect::<Value>()).into()
     }
 
