@@ -4,16 +4,19 @@
 mod common;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use bailiwick_core::heart::{Command, Credential};
 use bailiwick_core::jose::{Algorithm, KeySet, SigningKey, SigningKeys};
 use bailiwick_core::json::{Limits, Object, Value, parse, write_compact};
 use bailiwick_core::principal::Principal;
-use bailiwick_core::time::Millis;
+use bailiwick_core::time::{self, Millis};
 use bailiwick_core::work;
 use bailiwick_core::work::pass::{Check, Pass, Request, RevocationList, verify};
 use bailiwick_desk::{Desk, Failure, Options, Signer};
-use common::{FAR, addresses, object, order, run};
+use bailiwick_store::Clock;
+use common::{FAR, Told, addresses, object, order, run};
 
 const ISSUER: &str = "https://desk.example";
 
@@ -138,6 +141,28 @@ async fn a_desk_without_a_signer_makes_no_passes() {
     assert_eq!(desk.revocations().await.unwrap_err().code(), "BAD_REQUEST");
     assert_eq!(desk.published_keys().await.unwrap_err().code(), "BAD_REQUEST");
     desk.close().await;
+}
+
+#[tokio::test]
+async fn asking_for_a_pass_past_the_deadline_ends_the_order() {
+    let folder = tempfile::tempdir().unwrap();
+    for address in addresses(folder.path()).await {
+        let clock = Told::new();
+        let shared: Arc<dyn Clock> = Arc::<Told>::clone(&clock);
+        let options = bailiwick_store::Options { clock: Some(shared), ..bailiwick_store::Options::default() };
+        let store = bailiwick_store::open(&address, options).await.unwrap();
+        let desk = Desk::open(store, Options { signer: Some(signer(7)), ..Options::default() }).await.unwrap();
+        let deadline = time::format(clock.now().saturating_add_seconds(60));
+        run(&desk, "m", "create", &order("o", "w", &deadline)).await.unwrap();
+        run(&desk, "w", "accept", r#"{"id": "o"}"#).await.unwrap();
+        let started = start_once(&desk, "o", "k").await;
+        assert_eq!(started.get("expires_at").unwrap().as_str(), Some(&*deadline), "never past the deadline");
+        clock.pass(Duration::from_millis(60_001));
+        assert_eq!(mint(&desk, "w", "o").await.unwrap_err().code(), "INVALID_TRANSITION");
+        let last = desk.entries(desk.head().await.unwrap().head.sequence - 1, 1).await.unwrap();
+        assert!(String::from_utf8_lossy(&last[0].preimage).contains("work.expire_due"));
+        desk.close().await;
+    }
 }
 
 #[tokio::test]
