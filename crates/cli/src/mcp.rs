@@ -57,7 +57,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let access = if arguments.read_only { Access::ReadOnly } else { Access::Full };
     let toolsets = arguments.toolsets.clone().with_access(access);
     let (configuration, place) = arguments.store.read()?;
-    let signer = arguments.signer.read()?.map(|file| file.signer);
+    let section = configuration.as_ref().map(|configuration| configuration.server.clone()).unwrap_or_default();
+    let signer = arguments.signer.read(&section)?.map(|file| file.signer);
     place.warn_of_orders_to_import();
     crate::block_on(async {
         let shutdown = signals::shutdown()?;

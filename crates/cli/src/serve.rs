@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let keys = keys(arguments, &section, &host)?;
     let operator = arguments.operator.clone().or_else(|| section.operator.clone());
     let operator = operator.unwrap_or_else(|| sign_in::OPERATOR.to_owned());
-    let signer = arguments.signer.read()?;
+    let signer = arguments.signer.read(&section)?;
     let options = options(arguments, &section, host, keys.as_ref());
     place.warn_of_orders_to_import();
     warn_of_unread_configuration(arguments);

@@ -10,13 +10,14 @@ use bailiwick_core::work::pass::DEFAULT_TTL_SECONDS;
 use bailiwick_desk::Signer;
 
 use crate::clock;
+use crate::configuration::ServerSection;
 use crate::failure::{Failure, cause};
 
 /// The most bytes of a file of private keys.
 const KEY_BYTES: u64 = 1 << 20;
 
 /// The longest life of a pass: a day. Nothing but a list that verifiers may not have ends one early.
-const MOST_TTL_SECONDS: u64 = 86_400;
+pub(crate) const MOST_TTL_SECONDS: u64 = 86_400;
 
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct SignerArguments {
@@ -39,9 +40,13 @@ pub(crate) struct SignerFile {
 }
 
 impl SignerArguments {
-    /// What to sign with; `None` for a desk that signs nothing, which is what saying nothing means.
-    pub(crate) fn read(&self) -> Result<Option<SignerFile>, Failure> {
-        let (file, issuer) = match (&self.pass_key, &self.issuer) {
+    /// What to sign with, by the options and what the configuration says where they say nothing; `None` for a desk that
+    /// signs nothing, which is what saying nothing at all means.
+    pub(crate) fn read(&self, section: &ServerSection) -> Result<Option<SignerFile>, Failure> {
+        let ttl_seconds = self.pass_ttl.or(section.pass_ttl_seconds);
+        let (pass_key, issuer) =
+            (self.pass_key.as_ref().or(section.pass_key.as_ref()), self.issuer.as_ref().or(section.issuer.as_ref()));
+        let (file, issuer) = match (pass_key, issuer) {
             (Some(file), Some(issuer)) => (file, issuer),
             (Some(_), None) => {
                 let example = "`--issuer https://desk.example`";
@@ -50,7 +55,7 @@ impl SignerArguments {
                 )));
             }
             (None, Some(_)) => return Err(Failure::usage(needs_key("--issuer"))),
-            (None, None) if self.pass_ttl.is_some() => return Err(Failure::usage(needs_key("--pass-ttl"))),
+            (None, None) if ttl_seconds.is_some() => return Err(Failure::usage(needs_key("--pass-ttl"))),
             (None, None) => return Ok(None),
         };
         if issuer.trim().is_empty() || issuer.chars().any(|c| c.is_whitespace() || c.is_control()) {
@@ -59,7 +64,7 @@ impl SignerArguments {
             ));
         }
         let keys = read(file).map_err(Failure::Usage)?;
-        let signer = Signer::new(keys, issuer, self.pass_ttl.unwrap_or(DEFAULT_TTL_SECONDS));
+        let signer = Signer::new(keys, issuer, ttl_seconds.unwrap_or(DEFAULT_TTL_SECONDS));
         Ok(Some(SignerFile { file: file.clone(), signer }))
     }
 }

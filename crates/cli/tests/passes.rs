@@ -365,6 +365,20 @@ fn a_start_that_could_not_sign_is_explained() {
 }
 
 #[test]
+fn the_configuration_may_say_what_signs() {
+    let place = Place::new();
+    place.say("keys new desk-key.json").expect(0);
+    let text = format!("server:\n  port: 0\n  pass_key: desk-key.json\n  issuer: {DESK}\nstorage:\n  path: desk.db\n");
+    place.write("bailiwick.yaml", &text);
+    let server = Server::start(&place, "serve --config bailiwick.yaml");
+    fetch(&place, &server, "/.well-known/jwks.json", "jwks.json");
+    assert!(server.stop().contains("OPEN MODE"));
+    place.write("bailiwick.yaml", text.replace("pass_key", "# pass_key"));
+    let run = place.say("serve --config bailiwick.yaml").expect(2);
+    assert!(run.stderr.contains("`--issuer` is about passes"), "{}", run.stderr);
+}
+
+#[test]
 fn a_desk_over_stdio_signs_too() {
     let place = Place::new();
     place.say("keys new key.json").expect(0);
