@@ -19,6 +19,7 @@ use bailiwick_core::work::Settings;
 use bailiwick_desk::Desk;
 
 use crate::failure::{Failure, cause};
+use crate::signer::MOST_TTL_SECONDS;
 use yaml::{Data, Fault, Key, Node};
 
 /// What a configuration file says.
@@ -49,6 +50,12 @@ pub(crate) struct ServerSection {
     pub(crate) auditors: Vec<String>,
     /// Whom sign-in links are for
     pub(crate) operator: Option<String>,
+    /// The private keys that sign passes
+    pub(crate) pass_key: Option<PathBuf>,
+    /// Who issues the passes
+    pub(crate) issuer: Option<String>,
+    /// How long a pass lives
+    pub(crate) pass_ttl_seconds: Option<u64>,
 }
 
 /// Where the configuration comes from.
@@ -159,6 +166,20 @@ fn work(node: &Node) -> Result<Object, Fault> {
     Ok(settings)
 }
 
+/// Every key of section `server`.
+const SERVER_KEYS: [&str; 10] = [
+    "host",
+    "port",
+    "keys",
+    "allowed_hosts",
+    "allowed_origins",
+    "auditors",
+    "operator",
+    "pass_key",
+    "issuer",
+    "pass_ttl_seconds",
+];
+
 fn server(node: &Node, folder: &Path) -> Result<ServerSection, Fault> {
     let mut section = ServerSection::default();
     for (key, value) in members("server", node)? {
@@ -170,10 +191,10 @@ fn server(node: &Node, folder: &Path) -> Result<ServerSection, Fault> {
             "allowed_origins" => section.allowed_origins = texts("server", key, value)?,
             "auditors" => section.auditors = texts("server", key, value)?,
             "operator" => section.operator = Some(person("server", key, value)?.to_owned()),
-            _ => {
-                let accepted = ["host", "port", "keys", "allowed_hosts", "allowed_origins", "auditors", "operator"];
-                return Err(unknown("server", key, &accepted));
-            }
+            "pass_key" => section.pass_key = Some(folder.join(text("server", key, value)?)),
+            "issuer" => section.issuer = Some(text("server", key, value)?.to_owned()),
+            "pass_ttl_seconds" => section.pass_ttl_seconds = Some(ttl("server", key, value)?),
+            _ => return Err(unknown("server", key, &SERVER_KEYS)),
         }
     }
     Ok(section)
@@ -238,6 +259,14 @@ fn port(section: &str, key: &Key, node: &Node) -> Result<u16, Fault> {
     .ok_or_else(|| wrong(section, key, node, "a whole number from 0 to 65535"))
 }
 
+fn ttl(section: &str, key: &Key, node: &Node) -> Result<u64, Fault> {
+    match &node.data {
+        Data::Number(digits) => digits.parse().ok().filter(|seconds| (1..=MOST_TTL_SECONDS).contains(seconds)),
+        _ => None,
+    }
+    .ok_or_else(|| wrong(section, key, node, &format!("a whole number from 1 to {MOST_TTL_SECONDS}")))
+}
+
 fn wrong(section: &str, key: &Key, node: &Node, accepted: &str) -> Fault {
     let found = match &node.data {
         Data::Text(text) | Data::Number(text) => format!("`{}`", crate::text::shortened(text, 80)),
@@ -275,7 +304,8 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let text = "work:\n  allow_self_review: true\n  restrict_reads: false\nserver:\n  host: 0.0.0.0\n  port: 9000\n  \
-                    keys: keys.json\n  allowed_hosts: [desk.example]\n  allowed_origins:\n    - https://desk.example\n  auditors: [human:ada]\n  operator: human:ada\n\
+                    keys: keys.json\n  allowed_hosts: [desk.example]\n  allowed_origins:\n    - https://desk.example\n  auditors: [human:ada]\n  operator: human:ada\n  \
+                    pass_key: desk-key.json\n  issuer: https://desk.example\n  pass_ttl_seconds: 300\n\
                     storage:\n  path: desk.db\n";
         let configuration = parse(text).unwrap();
         let work = Object::new().with("allow_self_review", true).with("restrict_reads", false);
@@ -287,6 +317,9 @@ mod tests {
         assert_eq!(configuration.server.allowed_origins, ["https://desk.example"]);
         assert_eq!(configuration.server.auditors, ["human:ada"]);
         assert_eq!(configuration.server.operator.as_deref(), Some("human:ada"));
+        assert_eq!(configuration.server.pass_key, Some("/etc/desk/desk-key.json".into()));
+        assert_eq!(configuration.server.issuer.as_deref(), Some("https://desk.example"));
+        assert_eq!(configuration.server.pass_ttl_seconds, Some(300));
         assert_eq!(configuration.storage_path.as_deref(), Some("/etc/desk/desk.db"));
     }
 
@@ -304,6 +337,8 @@ mod tests {
         check_fault("work:\n  self_review: true\n", 2, &format!("unknown key `work.self_review`; {accepted}"));
         check_fault("work:\n  restrict_reads: yes\n", 2, "`work.restrict_reads` is `yes`, must be `true` or `false`");
         check_fault("server:\n  port: 70000\n", 2, "`server.port` is `70000`, must be a whole number from 0 to 65535");
+        let wrong = "`server.pass_ttl_seconds` is `0`, must be a whole number from 1 to 86400";
+        check_fault("server:\n  pass_ttl_seconds: 0\n", 2, wrong);
         let wrong = "`server.operator` is `ada`, must be a person: `human:` and a name";
         check_fault("server:\n  operator: ada\n", 2, wrong);
         check_fault("server: on\n", 1, "`server` is a text, must be a mapping");

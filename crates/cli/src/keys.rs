@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use bailiwick_core::jose::{Algorithm, KeySet, MOST_KEYS, PublicKey, SigningKey};
+use bailiwick_core::jose::{Algorithm, KeySet, MOST_KEYS, PublicKey, SigningKey, SigningKeys};
 use bailiwick_core::json::{Duplicates, Limits, Object, Value, write_pretty};
 use bailiwick_core::time::Millis;
 
@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   bailiwick keys new desk-key.json                          a new private key
   bailiwick keys public desk-key.json > jwks.json           what verifiers get
-  bailiwick keys rotate desk-key.json --keys jwks.json      another key; the old one verifies for an hour";
+  bailiwick keys rotate desk-key.json                       another key takes over in ten minutes";
 
 const NEW_EXAMPLES: &str = "\
 Examples:
@@ -28,15 +28,19 @@ Whoever can read the file can sign passes. An existing file is left as it is.";
 
 const PUBLIC_EXAMPLES: &str = "\
 Examples:
-  bailiwick keys public desk-key.json > jwks.json";
+  bailiwick keys public desk-key.json > jwks.json
+
+Keys that take over later are among them, keys that are over are not. A server that signs passes
+shows the same at /.well-known/jwks.json.";
 
 const ROTATE_EXAMPLES: &str = "\
 Examples:
-  bailiwick keys rotate desk-key.json --keys jwks.json
-  bailiwick keys rotate desk-key.json --keys jwks.json --overlap-seconds 86400
+  bailiwick keys rotate desk-key.json && kill -HUP SERVER-PID
+  bailiwick keys rotate desk-key.json --keys jwks.json --lead-seconds 86400
 
-The new key verifies from now on, the old one until the overlap is over: longer than any pass that it
-signed lives. Verifiers must get the public keys before the desk starts to sign with the new one.";
+The file holds both keys from now on. The old one signs until the lead is over, while verifiers get
+to know the new one. Then the new one signs, and the old one verifies until the overlap is over:
+choose one that is longer than passes live. `bailiwick serve` reads the file again at SIGHUP.";
 
 /// Make, show and rotate the keys that sign passes
 #[derive(clap::Args)]
@@ -60,18 +64,21 @@ enum Command {
     /// Print the public key as a JWK set
     #[command(after_help = PUBLIC_EXAMPLES)]
     Public {
-        /// The private key; `-` is standard input
+        /// The private key or keys; `-` is standard input
         key: PathBuf,
     },
-    /// Replace a private key, and let the public one verify for a while
+    /// Have another private key take over from the one in use
     #[command(after_help = ROTATE_EXAMPLES)]
     Rotate {
-        /// The private key to replace
+        /// The file of the private key or keys
         key: PathBuf,
-        /// The set of public keys to bring up to date
+        /// A file of public keys to bring up to date as well
         #[arg(long, value_name = "JWKS-FILE")]
-        keys: PathBuf,
-        /// How long the old key verifies
+        keys: Option<PathBuf>,
+        /// How long the new key is published before it signs
+        #[arg(long, value_name = "N", default_value_t = 600)]
+        lead_seconds: u32,
+        /// How long the old key verifies after that
         #[arg(long, value_name = "N", default_value_t = 3600)]
         overlap_seconds: u32,
     },
@@ -92,20 +99,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
                 Kind::Es256 => Algorithm::Es256,
                 Kind::Ed25519 => Algorithm::Ed25519,
             };
+            if key.exists() {
+                let next = "take another name, or `bailiwick keys rotate` to have a new key take over";
+                return Err(Failure::usage(format!("`{}` exists and is left as it is; {next}", key.display())));
+            }
             let made = make(algorithm)?;
             write_new(key, &made.to_private_jwk().into())?;
             print_json(&set_of([made.public()]))?;
         }
-        Command::Public { key } => print_json(&set_of([read_signing_key(key)?.public()]))?,
-        Command::Rotate { key, keys, overlap_seconds } => rotate(key, keys, *overlap_seconds)?,
+        Command::Public { key } => print_json(&read_signing_keys(&Input::from(key.clone()))?.published(clock::now()))?,
+        Command::Rotate { key, keys, lead_seconds, overlap_seconds } => {
+            let turn = clock::now().saturating_add_seconds((*lead_seconds).into());
+            rotate(key, keys.as_deref(), turn, turn.saturating_add_seconds((*overlap_seconds).into()))?;
+        }
     }
     Ok(Answer::Yes)
 }
 
-/// Reads a private key. Messages never show what it holds.
-pub(crate) fn read_signing_key(path: &Path) -> Result<SigningKey, Failure> {
-    let input = Input::from(path.to_owned());
-    SigningKey::parse(&read_keys(&input)?).map_err(|fault| Failure::usage(format!("`{input}`: {fault}")))
+/// Reads a private key or a set of them. Messages never show what it holds.
+pub(crate) fn read_signing_keys(input: &Input) -> Result<SigningKeys, Failure> {
+    SigningKeys::parse(&read_keys(input)?).map_err(|fault| Failure::usage(format!("`{input}`: {fault}")))
 }
 
 /// Reads a file of keys as strictly as a token.
@@ -125,30 +138,34 @@ fn make(algorithm: Algorithm) -> Result<SigningKey, Failure> {
 }
 
 /// The public keys first: whoever sees the new private key at work must be able to find its public part.
-fn rotate(key: &Path, keys: &Path, overlap_seconds: u32) -> Result<(), Failure> {
-    let input = Input::from(keys.to_owned());
-    let (old, now) = (read_signing_key(key)?, clock::now());
-    let set = KeySet::parse(&read_keys(&input)?).map_err(|fault| Failure::usage(format!("`{input}`: {fault}")))?;
-    let new = make(old.public().algorithm())?;
-    let end = now.saturating_add_seconds(overlap_seconds.into());
-    let set = rotated(&set, old.public(), new.public(), now, end);
-    if set.len() > MOST_KEYS {
-        let message = format!("`{input}` would have {} keys, at most {MOST_KEYS} are accepted", set.len());
-        return Err(Failure::usage(format!("{message}; rotate less often or with a shorter overlap")));
+fn rotate(key: &Path, keys: Option<&Path>, turn: Millis, end: Millis) -> Result<(), Failure> {
+    let (input, now) = (Input::File(key.to_owned()), clock::now());
+    let old = read_signing_keys(&input)?;
+    let in_use = old.at(now).map(SigningKey::public).or_else(|| old.public_keys().last());
+    let algorithm = in_use.map_or(Algorithm::Es256, PublicKey::algorithm);
+    let both = old
+        .rotated(make(algorithm)?, now, turn, end)
+        .map_err(|fault| Failure::usage(format!("`{input}`: {fault}; rotate less often or with a shorter overlap")))?;
+    if let Some(keys) = keys {
+        let input = Input::File(keys.to_owned());
+        let known =
+            KeySet::parse(&read_keys(&input)?).map_err(|fault| Failure::usage(format!("`{input}`: {fault}")))?;
+        let known = with_keys_of(&known, &both, now);
+        if known.len() > MOST_KEYS {
+            let message = format!("`{input}` would have {} keys, at most {MOST_KEYS} are accepted", known.len());
+            return Err(Failure::usage(format!("{message}; rotate less often or with a shorter overlap")));
+        }
+        replace(keys, &set_of(&known))?;
     }
-    let set = set_of(&set);
-    replace(keys, &set)?;
-    replace(key, &new.to_private_jwk().into())?;
-    print_json(&set)
+    replace(key, &both.to_private_value())?;
+    print_json(&both.published(now))
 }
 
-/// The set with the old key ending and the new one beginning; keys that have ended are left out.
-fn rotated(set: &KeySet, old: &PublicKey, new: &PublicKey, now: Millis, end: Millis) -> Vec<PublicKey> {
-    let is_old = |key: &&PublicKey| key.thumbprint() == old.thumbprint();
-    let others = set.keys().filter(|key| !is_old(key) && !key.has_ended(now)).cloned();
-    let old = set.keys().find(is_old).unwrap_or(old).clone().ending(end);
-    let new = new.clone().between(Some(now), None);
-    others.chain([old, new]).collect()
+/// A set of public keys brought up to date; keys that are over are left out.
+fn with_keys_of(known: &KeySet, own: &SigningKeys, now: Millis) -> Vec<PublicKey> {
+    let is_own = |key: &&PublicKey| own.public_keys().any(|own| own.thumbprint() == key.thumbprint());
+    let others = known.keys().filter(|key| !is_own(key));
+    others.chain(own.public_keys()).filter(|key| !key.has_ended(now)).cloned().collect()
 }
 
 fn set_of<'a>(keys: impl IntoIterator<Item = &'a PublicKey>) -> Value {

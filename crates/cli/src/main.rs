@@ -4,7 +4,7 @@
 //!
 //! - [`failure`]: how a command ends, as an exit status: 0 fine, 1 the answer is no, 2 it could not be answered
 //! - [`clock`], [`input`], [`output`], [`text`], [`usage`]: the machine, files and the terminal
-//! - [`configuration`], [`place`]: which rules, which store
+//! - [`configuration`], [`place`], [`signer`]: which rules, which store, which key
 //!
 //! Nothing is decided here. Commands translate between a person or a script and the crates that know.
 
@@ -28,6 +28,7 @@ mod schema;
 mod serve;
 mod sign_in;
 mod signals;
+mod signer;
 mod starter;
 mod text;
 mod usage;

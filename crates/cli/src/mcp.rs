@@ -8,12 +8,14 @@ use crate::failure::{Answer, Failure};
 use crate::logging::{self, LogForm};
 use crate::place::StoreArguments;
 use crate::signals;
+use crate::signer::SignerArguments;
 
 const EXAMPLES: &str = "\
 Examples:
   claude mcp add desk -- bailiwick mcp --as agent:worker --store /path/to/desk.db
   codex mcp add desk -- bailiwick mcp --as agent:worker --store /path/to/desk.db
   bailiwick mcp --as agent:auditor --read-only
+  bailiwick mcp --as agent:worker --pass-key desk-key.json --issuer https://desk.example
 
 Each agent runs its own process; all of them share the store. On stdio an identity is only claimed,
 and the journal says so: where agents must prove who they are, run `bailiwick serve` with keys.
@@ -35,6 +37,8 @@ pub(crate) struct Arguments {
     /// Offer only tools that change nothing
     #[arg(long)]
     read_only: bool,
+    #[command(flatten)]
+    signer: SignerArguments,
     /// How log lines look
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     log: LogForm,
@@ -53,10 +57,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let access = if arguments.read_only { Access::ReadOnly } else { Access::Full };
     let toolsets = arguments.toolsets.clone().with_access(access);
     let (configuration, place) = arguments.store.read()?;
+    let section = configuration.as_ref().map(|configuration| configuration.server.clone()).unwrap_or_default();
+    let signer = arguments.signer.read(&section)?.map(|file| file.signer);
     place.warn_of_orders_to_import();
     crate::block_on(async {
         let shutdown = signals::shutdown()?;
-        let desk = place.open_desk().await?;
+        let desk = place.open_signing_desk(signer).await?;
         if let Some(configuration) = configuration {
             configuration.adopt(&desk).await?;
         }

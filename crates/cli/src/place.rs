@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bailiwick_core::journal::Journal;
-use bailiwick_desk::{Desk, Options};
+use bailiwick_desk::{Desk, Options, Signer};
 use bailiwick_store::{Store, StoreError};
 
 use crate::configuration::{Configuration, ConfigurationArguments, user_folder};
@@ -130,8 +130,13 @@ impl Place {
 
     /// Opens a desk, and makes it if there is none.
     pub(crate) async fn open_desk(&self) -> Result<Desk, Failure> {
+        self.open_signing_desk(None).await
+    }
+
+    /// The same for a desk that signs passes, if it is given what to sign with.
+    pub(crate) async fn open_signing_desk(&self, signer: Option<Signer>) -> Result<Desk, Failure> {
         let store = self.open_store().await.map_err(Failure::unable)?;
-        Desk::open(store, Options::default()).await.map_err(Failure::unable)
+        Desk::open(store, Options { signer, ..Options::default() }).await.map_err(Failure::unable)
     }
 
     /// Opens a desk that must be there.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use bailiwick_core::json::{Object, Value};
-use bailiwick_desk::Desk;
+use bailiwick_desk::{Desk, Signer};
 use bailiwick_mcp::{Access, Toolsets};
 use bailiwick_server::{Auth, KeyRing, Server, ServerOptions};
 use tracing::level_filters::LevelFilter;
@@ -18,17 +18,20 @@ use crate::output::{Mark, Output, Style};
 use crate::place::StoreArguments;
 use crate::sign_in;
 use crate::signals::{self, Reload};
+use crate::signer::{SignerArguments, SignerFile};
 
 const EXAMPLES: &str = "\
 Examples:
   bailiwick serve                                         open, for trying out on this machine
   bailiwick serve --keys keys.json                        closed: every request needs a key
   bailiwick serve --keys keys.json --host 0.0.0.0 --store postgres://desk@db/desk
+  bailiwick serve --keys keys.json --pass-key desk-key.json --issuer https://desk.example
   claude mcp add --transport http bailiwick http://127.0.0.1:8787/mcp \\
     --header \"Authorization: Bearer <key>\"
 
 keys.json is {\"keys\": {\"<long random key>\": \"agent:worker\", \"<another>\": \"human:ada\"}}.
-SIGHUP reads keys and configuration again; SIGTERM answers what is running and stops.";
+desk-key.json is made by `bailiwick keys new desk-key.json`; verifiers of passes fetch the public part
+at /.well-known/jwks.json. SIGHUP reads keys and configuration again; SIGTERM answers what is running and stops.";
 
 /// The most bytes of a keys file.
 const KEYS_BYTES: usize = 4 << 20;
@@ -60,10 +63,12 @@ pub(crate) struct Arguments {
     /// Offer only what changes nothing
     #[arg(long)]
     read_only: bool,
+    #[command(flatten)]
+    signer: SignerArguments,
     /// How log lines look
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     log: LogForm,
-    /// Print {"address", "mode", "store", "sign_in"} on one line instead of words
+    /// Print {"address", "mode", "store", "sign_in", "issuer"} on one line instead of words
     #[arg(long)]
     json: bool,
 }
@@ -83,13 +88,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let keys = keys(arguments, &section, &host)?;
     let operator = arguments.operator.clone().or_else(|| section.operator.clone());
     let operator = operator.unwrap_or_else(|| sign_in::OPERATOR.to_owned());
+    let signer = arguments.signer.read(&section)?;
     let options = options(arguments, &section, host, keys.as_ref());
     place.warn_of_orders_to_import();
     warn_of_unread_configuration(arguments);
     crate::block_on_many(async {
         let shutdown = signals::shutdown()?;
         let reload = Reload::new()?;
-        let desk = place.open_desk().await?;
+        let desk = place.open_signing_desk(signer.as_ref().map(|file| file.signer.clone())).await?;
         if let Some(configuration) = &configuration {
             configuration.adopt(&desk).await?;
         }
@@ -97,8 +103,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         let address = sign_in::reachable(&server.address().ip().to_string(), server.address().port());
         let link = sign_in::link(&desk, &operator, &address).await?;
         announce(&address, &link, &desk, keys.as_ref(), arguments)?;
-        let file = arguments.store.configuration.file().zip(configuration);
-        tokio::spawn(reload_when_told(reload, desk.clone(), file, keys));
+        let configuration = arguments.store.configuration.file().zip(configuration);
+        tokio::spawn(Files { configuration, keys, signer }.read_again_when_told(reload, desk.clone()));
         let ran = server.run(shutdown).await.map_err(Failure::unable);
         desk.close().await;
         ran.map(|()| Answer::Yes)
@@ -176,7 +182,7 @@ fn announce(address: &str, link: &str, desk: &Desk, keys: Option<&Keys>, argumen
     if arguments.json {
         let mode = if keys.is_some() { "keys" } else { "open" };
         let ready = Object::new().with("address", address).with("mode", mode).with("store", desk.describe());
-        let ready = ready.with("sign_in", link);
+        let ready = ready.with("sign_in", link).with_some("issuer", desk.signer().map(Signer::issuer));
         output.json_line(&Value::Object(ready))?;
     } else {
         let header = if keys.is_some() { " --header \"Authorization: Bearer <key>\"" } else { "" };
@@ -187,6 +193,9 @@ fn announce(address: &str, link: &str, desk: &Desk, keys: Option<&Keys>, argumen
         output.line(format!("  Claude Code  claude mcp add --transport http bailiwick {address}/mcp{header}"))?;
         output.line(format!("  other agents MCP over streamable HTTP at {address}/mcp"))?;
         output.line(format!("  REST         {address}/api/v1/docs"))?;
+        if let Some(signer) = desk.signer() {
+            output.line(format!("  passes       by {}, keys at {address}/.well-known/jwks.json", signer.issuer()))?;
+        }
         output.line("  stop         Ctrl-C")?;
     }
     output.flush()
@@ -205,27 +214,37 @@ fn warn_of_open_mode() {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Reads keys and configuration again at each SIGHUP. What is faulty changes nothing.
-async fn reload_when_told(
-    mut reload: Reload,
-    desk: Desk,
+/// What a server was started with and reads again at each SIGHUP.
+struct Files {
     configuration: Option<(PathBuf, Configuration)>,
     keys: Option<Keys>,
-) {
-    loop {
-        reload.next().await;
-        if let Some((file, at_start)) = &configuration {
-            match adopt_again(&desk, file, at_start).await {
-                Ok(()) => info!("`{}` was read again", file.display()),
-                Err(why) => error!("the rules in force stay: {why}"),
+    signer: Option<SignerFile>,
+}
+
+impl Files {
+    /// What is faulty changes nothing.
+    async fn read_again_when_told(self, mut reload: Reload, desk: Desk) {
+        loop {
+            reload.next().await;
+            if let Some((file, at_start)) = &self.configuration {
+                match adopt_again(&desk, file, at_start).await {
+                    Ok(()) => info!("`{}` was read again", file.display()),
+                    Err(why) => error!("the rules in force stay: {why}"),
+                }
             }
-        }
-        if let Some(Keys { file, ring }) = &keys {
-            let reloaded = read_keys(file)
-                .and_then(|text| ring.reload(&text).map_err(|error| format!("`{}`: {error}", file.display())));
-            match reloaded {
-                Ok(count) => info!("`{}` was read again: {count} keys", file.display()),
-                Err(why) => error!("the keys in force stay: {why}"),
+            if let Some(Keys { file, ring }) = &self.keys {
+                let reloaded = read_keys(file)
+                    .and_then(|text| ring.reload(&text).map_err(|error| format!("`{}`: {error}", file.display())));
+                match reloaded {
+                    Ok(count) => info!("`{}` was read again: {count} keys", file.display()),
+                    Err(why) => error!("the keys in force stay: {why}"),
+                }
+            }
+            if let Some(file) = &self.signer {
+                match file.reload() {
+                    Ok(count) => info!("`{}` was read again: {count} keys to sign passes with", file.file().display()),
+                    Err(why) => error!("the keys that sign passes stay: {why}"),
+                }
             }
         }
     }

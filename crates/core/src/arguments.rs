@@ -108,6 +108,15 @@ impl Arguments {
         })
     }
 
+    /// An optional object.
+    pub(crate) fn object(&mut self, name: &'static str) -> Result<Option<Object>, Refusal> {
+        let value = self.take(name);
+        Self::of_type(value, name, "an object", |value| match value {
+            Value::Object(object) => Ok(object),
+            other => Err(other),
+        })
+    }
+
     /// Whatever was not taken, for a document that is checked as a whole.
     pub(crate) fn rest(self) -> Object {
         self.members

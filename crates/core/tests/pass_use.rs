@@ -93,6 +93,11 @@ fn a_pass_ends_with_its_lifetime_or_its_deadline() {
     assert_eq!(ends(u64::MAX, now()).unwrap().expires_at, at("2026-03-02T10:00:00Z"));
     assert_eq!(ends(900, at("2026-03-02T09:59:59.999Z")).unwrap().expires_at, at("2026-03-02T10:00:00Z"));
     assert_eq!(ends(0, now()), Err(IssueError::NoLifetime));
+    let jwk = key.to_private_jwk().with("not_after", "2026-03-02T08:05:00.900Z");
+    let key = SigningKey::parse(&jwk.into()).unwrap();
+    assert_eq!(issue(&order(0), &terms("p"), &key).unwrap().expires_at, at("2026-03-02T08:05:00Z"));
+    let out = issue(&order(0), &Terms { now: at("2026-03-02T08:05:00Z"), ..terms("p") }, &key);
+    assert_eq!(out, Err(IssueError::KeyOutOfUse(at("2026-03-02T08:05:00.900Z"))));
     let late = ends(900, at("2026-03-02T10:00:00.500Z"));
     assert_eq!(late, Err(IssueError::DeadlinePassed(at("2026-03-02T10:00:00.999Z"))));
 }
@@ -324,7 +329,15 @@ fn a_list_revokes_what_is_on_it_and_below() {
     assert!(verify(&tokens[..1], &second).is_ok(), "what stands above counts on");
     assert_eq!(refused(list(1, &Revocations::default(), Some(&second))), (Code::Stale, 0));
     assert_eq!(refused(list(2, &Revocations::default(), Some(&second))), (Code::Stale, 0));
-    assert_eq!(list(2, &Revocations { passes: &[middle], ..Revocations::default() }, Some(&second)), Ok(second));
+    assert_eq!(
+        list(2, &Revocations { passes: &[middle], ..Revocations::default() }, Some(&second)).as_ref(),
+        Ok(&second)
+    );
+    // The same, signed again later and with the next key.
+    let (next, later) = (self::key(Algorithm::Ed25519, 8), now().saturating_add_seconds(60));
+    let again = revoke(ISSUER, 2, &Revocations { passes: &[middle], ..Revocations::default() }, &next, later);
+    let again = RevocationList::verify(&again, &self::keys(&next), later, Some(&second)).unwrap();
+    assert_eq!((again.version(), again.issued_at()), (2, at("2026-03-02T08:01:00Z")));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bailiwick_core::hash::Hash;
 use bailiwick_core::heart::configuration::Adopt;
-use bailiwick_core::heart::{Blob, Command, Context, Fresh, IndexEntry, Key, Query, View, ask};
+use bailiwick_core::heart::{Blob, Command, Context, Credential, Fresh, IndexEntry, Key, Query, View, ask};
 use bailiwick_core::json::{Object, Value};
 use bailiwick_core::principal::Principal;
 use bailiwick_core::time::{self, Millis};
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use tokio_stream::Stream;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::credential::{KeptList, Signer};
 use crate::load::with_view;
 use crate::tail::{PAGE, Tail, Touched};
 use crate::writer::{self, DueWork, Job};
@@ -44,11 +45,18 @@ pub struct Options {
     pub schemas: Arc<dyn OutputSchemas + Send>,
     /// Where fresh ids come from
     pub entropy: Arc<dyn Entropy>,
+    /// What credentials are signed with; without it none are made
+    pub signer: Option<Signer>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { workspace: "desk".into(), schemas: Arc::new(bailiwick_schema::Engine), entropy: Arc::new(OsEntropy) }
+        Self {
+            workspace: "desk".into(),
+            schemas: Arc::new(bailiwick_schema::Engine),
+            entropy: Arc::new(OsEntropy),
+            signer: None,
+        }
     }
 }
 
@@ -58,6 +66,8 @@ pub(crate) struct Shared {
     pub(crate) workspace: String,
     pub(crate) schemas: Arc<dyn OutputSchemas + Send>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) signer: Option<Signer>,
+    pub(crate) revocations: Mutex<Option<KeptList>>,
     pub(crate) tail: Mutex<Weak<Tail>>,
     /// Documents whose due work could not be done
     pub(crate) undone: std::sync::Mutex<HashSet<Key>>,
@@ -83,15 +93,29 @@ impl Shared {
         answer.await.map_err(|_| DeskError::Closed)?
     }
 
-    /// What has to be done before a query can be answered: nothing may be shown as open that is overdue.
+    /// A consistent view and its time, for an answer that shows one document or more than one. What is overdue is expired
+    /// first, as far as the answer can show it.
+    pub(crate) async fn look(&self, about: Option<Key>) -> Result<(Box<dyn Snapshot>, Millis), DeskError> {
+        let mut snapshot = self.store.snapshot().await?;
+        let mut now = snapshot.now().await?;
+        if let Some(due) = self.due_for(&mut *snapshot, about, now).await? {
+            drop(snapshot);
+            self.expire_due(due).await?;
+            snapshot = self.store.snapshot().await?;
+            now = snapshot.now().await?;
+        }
+        Ok((snapshot, now))
+    }
+
+    /// What has to be done before an answer: nothing may be shown as open that is overdue.
     async fn due_for(
         &self,
         snapshot: &mut dyn Snapshot,
-        query: &Query,
+        about: Option<Key>,
         now: Millis,
     ) -> Result<Option<DueWork>, DeskError> {
         let now = time::format(now);
-        let Some(key) = query.about() else {
+        let Some(key) = about else {
             let due = snapshot.due(&self.workspace, &now, None, 1).await?;
             return Ok((!due.is_empty()).then_some(DueWork::All));
         };
@@ -130,6 +154,8 @@ impl Desk {
             workspace: options.workspace,
             schemas: options.schemas,
             entropy: options.entropy,
+            signer: options.signer,
+            revocations: Mutex::default(),
             tail: Mutex::new(Weak::new()),
             undone: std::sync::Mutex::default(),
             jobs,
@@ -147,7 +173,7 @@ impl Desk {
     ///
     /// [`Failure::Refused`] if the rules say no, [`Failure::Failed`] if something broke.
     pub async fn run(&self, principal: &Principal, command: Command) -> Result<Value, Failure> {
-        self.shared.submit(principal, command, None).await
+        self.settle(principal, command, None).await
     }
 
     /// Runs a command once for a key that the client chose: repeated, it does nothing and answers the same.
@@ -156,7 +182,13 @@ impl Desk {
     ///
     /// As [`Desk::run`]; `CONFLICT` if the principal used the key for another command.
     pub async fn run_once(&self, principal: &Principal, command: Command, key: &str) -> Result<Value, Failure> {
-        self.shared.submit(principal, command, Some(key.into())).await
+        self.settle(principal, command, Some(key.into())).await
+    }
+
+    async fn settle(&self, principal: &Principal, command: Command, key: Option<String>) -> Result<Value, Failure> {
+        let credential = Credential::of(&command);
+        let reply = self.shared.submit(principal, command, key).await?;
+        Ok(self.with_credential(principal, credential, reply).await)
     }
 
     /// Answers a query. What is overdue is expired first, as far as the answer can show it.
@@ -166,14 +198,7 @@ impl Desk {
     /// As [`Desk::run`].
     pub async fn ask(&self, principal: &Principal, query: Query) -> Result<Value, Failure> {
         let shared = &*self.shared;
-        let mut snapshot = shared.store.snapshot().await?;
-        let mut now = snapshot.now().await?;
-        if let Some(due) = shared.due_for(&mut *snapshot, &query, now).await? {
-            drop(snapshot);
-            shared.expire_due(due).await?;
-            snapshot = shared.store.snapshot().await?;
-            now = snapshot.now().await?;
-        }
+        let (mut snapshot, now) = shared.look(query.about()).await?;
         let fresh = Fresh(shared.entropy.draw()?);
         let context = Context { now, principal, fresh, schemas: &*shared.schemas };
         let mut view = View::new();

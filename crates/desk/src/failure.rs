@@ -31,6 +31,9 @@ pub enum DeskError {
     /// The operating system gave no randomness
     #[error("no randomness: {0}")]
     Entropy(String),
+    /// No key of the signer is in use at present
+    #[error("no key may sign at present: each is before its `not_before` or after its `not_after`")]
+    NoSigningKey,
     /// The desk was closed
     #[error("the desk is closed")]
     Closed,
@@ -60,7 +63,7 @@ impl DeskError {
             Self::Store(error) if matches!(**error, StoreError::Unavailable(_) | StoreError::NotWritable(_)) => {
                 "UNAVAILABLE"
             }
-            Self::Closed | Self::NotCommitted | Self::Unsettled => "UNAVAILABLE",
+            Self::Closed | Self::NoSigningKey | Self::NotCommitted | Self::Unsettled => "UNAVAILABLE",
             _ => "INTERNAL",
         }
     }

@@ -13,6 +13,7 @@
 //!
 //! `examples/embed.rs` shows a desk in another program: in memory, with its own clock and ids, and a listener.
 
+mod credential;
 mod desk;
 mod entropy;
 mod export;
@@ -26,6 +27,7 @@ mod verify;
 mod writer;
 
 pub use bailiwick_store::StoredEntry;
+pub use credential::Signer;
 pub use desk::{Desk, Options};
 pub use entropy::{Entropy, OsEntropy};
 pub use export::ExportPart;

@@ -5,35 +5,14 @@
 mod common;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use bailiwick_core::principal::Principal;
-use bailiwick_core::time::{Millis, instant};
 use bailiwick_desk::{Desk, LINK_TIME, Options, SESSION_TIME};
 use bailiwick_store::Clock;
-use common::{FAR, addresses, open, order, run};
+use common::{FAR, Told, addresses, open, order, run};
 
 const ADA: &str = "human:ada";
-
-/// A clock that goes only when told to.
-struct Told(AtomicI64);
-
-impl Told {
-    fn new() -> Arc<Self> {
-        Arc::new(Self(instant("2026-01-01T09:00:00Z").unwrap().0.into()))
-    }
-
-    fn pass(&self, time: Duration) {
-        self.0.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
-    }
-}
-
-impl Clock for Told {
-    fn now(&self) -> Millis {
-        Millis(self.0.load(Ordering::SeqCst))
-    }
-}
 
 async fn open_at(address: &str, clock: &Arc<Told>) -> Desk {
     let clock: Arc<dyn Clock> = Arc::<Told>::clone(clock);

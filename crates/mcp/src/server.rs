@@ -23,7 +23,8 @@ use crate::toolset::Toolsets;
 /// The name by which the server introduces itself (`spec work-orders §14.1`).
 pub const SERVER_NAME: &str = "awl-work-desk";
 
-/// How long clients may keep the list of tools, in milliseconds: it changes with the server's version only.
+/// How long clients may keep the list of tools, in milliseconds: it changes only with the server's version and with
+/// whether it signs passes.
 pub const TOOLS_TTL_MS: u64 = 600_000;
 
 /// What a model is told about the tools as a whole.
@@ -62,7 +63,9 @@ impl Server {
         let config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS);
-        Self { shared: Arc::new(Shared { desk, identity, entries: toolsets.tools(), config, shutdown }) }
+        let signs = desk.signer().is_some();
+        let entries = toolsets.tools().into_iter().filter(|entry| signs || !entry.needs_signer()).collect();
+        Self { shared: Arc::new(Shared { desk, identity, entries, config, shutdown }) }
     }
 
     /// The tools offered, in the order in which they are listed.

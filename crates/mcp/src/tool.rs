@@ -79,6 +79,13 @@ impl Entry {
         self.nature == Nature::Reads
     }
 
+    /// Whether it is of use only at a desk that signs passes.
+    pub(crate) fn needs_signer(&self) -> bool {
+        match self.action {
+            Action::Work(action) => action.needs_signer(),
+        }
+    }
+
     pub(crate) async fn run(&self, call: Call) -> Result<Answer, Failure> {
         match self.action {
             Action::Work(action) => work::run(action, call).await,

@@ -5,7 +5,7 @@ mod schema;
 
 use std::time::Duration;
 
-use bailiwick_core::heart::{Command, Key, Query, Refusal};
+use bailiwick_core::heart::{Command, Credential, Key, Query, Refusal};
 use bailiwick_core::json::{Number, Object, Value};
 use bailiwick_core::work::{self, OrderRecord};
 use bailiwick_desk::Failure;
@@ -28,6 +28,15 @@ pub(crate) enum Action {
     Wait,
     /// Tells what an agent has done
     TrackRecord,
+    /// Makes a pass
+    Renew,
+}
+
+impl Action {
+    /// Whether it is of use only where passes are signed.
+    pub(crate) fn needs_signer(self) -> bool {
+        matches!(self, Self::Renew)
+    }
 }
 
 /// How long `wait_for_update` may wait, in seconds.
@@ -48,6 +57,7 @@ pub(crate) async fn run(action: Action, mut call: Call) -> Result<Answer, Failur
         Action::List => list(call).await,
         Action::Wait => wait(call).await,
         Action::TrackRecord => track_record(call).await,
+        Action::Renew => renew(call).await,
     }
 }
 
@@ -109,6 +119,13 @@ async fn track_record(mut call: Call) -> Result<Answer, Failure> {
     Ok(Answer::of(call.query(query).await?))
 }
 
+async fn renew(mut call: Call) -> Result<Answer, Failure> {
+    let mut arguments = std::mem::take(&mut call.arguments);
+    let principal = call.caller.acting(take_string(&mut arguments, "actor"))?;
+    let credential = Credential::Pass(work::pass::Request::parse(arguments)?);
+    Ok(Answer::of(call.desk.mint(&principal, &credential).await?))
+}
+
 /// The tools, in the order in which they are listed.
 pub(crate) fn tools() -> Vec<Entry> {
     [
@@ -126,6 +143,7 @@ pub(crate) fn tools() -> Vec<Entry> {
         (definition::cancel(), Action::Command("cancel")),
         (definition::wait(), Action::Wait),
         (definition::track_record_of(), Action::TrackRecord),
+        (definition::renew(), Action::Renew),
     ]
     .map(|(definition, action)| Entry::new(definition, ToolAction::Work(action)))
     .into()

@@ -72,6 +72,14 @@ impl App {
         answer
     }
 
+    /// Makes a credential, and counts it.
+    pub(crate) async fn mint(&self, principal: &Principal, credential: &heart::Credential) -> Result<Value, Problem> {
+        let minted = self.within(self.desk.mint(principal, credential)).await;
+        let outcome = minted.as_ref().map_or_else(|problem| problem.code().name(), |_| "ok");
+        self.metrics.commanded("rest", "work.pass", outcome);
+        minted
+    }
+
     /// Answers a query.
     pub(crate) async fn ask(&self, principal: &Principal, query: heart::Query) -> Result<Value, Problem> {
         self.within(self.desk.ask(principal, query)).await

@@ -18,7 +18,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::ServerOptions;
 use crate::app::App;
 use crate::problem::Code;
-use crate::{health, input, rest};
+use crate::{health, input, rest, well_known};
 
 /// Where the page is.
 pub(crate) const PAGE_PATH: &str = "/api/v1/docs";
@@ -35,8 +35,9 @@ const ABOUT: &str = "Work orders between agents and people: who may do what, up 
     link gives that the server prints; its cookie counts from the server's own pages only. Errors are `application/problem+json` \
     with a stable `code`.";
 
-const TAGS: [(&str, &str); 7] = [
+const TAGS: [(&str, &str); 8] = [
     ("orders", "Work orders and their reports"),
+    ("passes", "An order's authority as a signed token, and what verifies it"),
     ("gateways", "What gateways call and carry out under an order, and holding them up"),
     ("inbox", "What waits for a person"),
     ("agents", "What agents have done so far"),
@@ -85,7 +86,8 @@ fn answer(kind: &'static str, policy: Option<&'static str>, body: Bytes) -> Resp
 
 /// What the routes say about themselves, and what holds for all of them.
 fn document() -> Value {
-    let routes: OpenApiRouter<Arc<App>> = rest::routes().merge(health::routes()).merge(health::metrics_routes());
+    let routes: OpenApiRouter<Arc<App>> =
+        rest::routes().merge(health::routes()).merge(health::metrics_routes()).merge(well_known::routes());
     // INVARIANT: a document of maps, arrays and strings can always be written.
     let mut document = serde_json::to_value(routes.get_openapi()).unwrap_or_default();
     document["info"] = json!({
@@ -171,6 +173,7 @@ fn complete(path: &str, method: &str, operation: &mut Value) {
         "/healthz" => {}
         "/readyz" => statuses.extend([500, 503]),
         "/metrics" => statuses.push(401),
+        well_known::KEYS_PATH | well_known::REVOCATIONS_PATH => statuses.extend([404, 500, 503]),
         _ => statuses.extend(OF_REST),
     }
     match path {
@@ -189,7 +192,8 @@ fn complete(path: &str, method: &str, operation: &mut Value) {
     if path.starts_with(rest::ROOT) {
         let mut parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         parameters.push(json!({"$ref": "#/components/parameters/Actor"}));
-        if changes {
+        // A secret is made anew each time, so there is no repeating it.
+        if changes && !path.ends_with("/pass") {
             parameters.push(json!({"$ref": "#/components/parameters/Once"}));
         }
         operation["parameters"] = parameters.into();

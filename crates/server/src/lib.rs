@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `/mcp` | the tools, over MCP's streamable HTTP |
 //! | `/api/v1/…` | REST, and live events as server-sent events |
+//! | `/.well-known/jwks.json`, `/.well-known/bailiwick-revocations` | what verifiers of passes fetch |
 //! | `/sign-in` | gives a browser its session, by a link that works once |
 //! | `/api/v1/openapi.json`, `/api/v1/docs` | what REST offers, for programs and for people |
 //! | `/healthz`, `/readyz`, `/metrics` | for whoever runs it |
@@ -46,6 +47,7 @@ mod server;
 mod session;
 mod sign_in;
 mod watch;
+mod well_known;
 
 pub use docs::openapi;
 pub use error::ServerError;

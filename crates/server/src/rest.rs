@@ -45,6 +45,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(orders::answer_question))
         .routes(routes!(orders::review_report))
         .routes(routes!(orders::cancel_order))
+        .routes(routes!(orders::issue_pass))
         .routes(routes!(gateway::show_gateway))
         .routes(routes!(gateway::control_gateway))
         .routes(routes!(gateway::list_calls, gateway::begin_call))
@@ -61,6 +62,13 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(export::export_journal))
         .routes(routes!(events::follow_events));
     OpenApiRouter::default().nest(ROOT, routes)
+}
+
+/// An answer that no cache may keep: it holds a secret.
+pub(crate) fn secret_json(status: StatusCode, value: &Value) -> Response {
+    let mut response = json(status, value);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// An answer in JSON.

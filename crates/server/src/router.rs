@@ -13,7 +13,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use crate::app::App;
 use crate::origin::Arrived;
 use crate::problem::{Code, Problem};
-use crate::{admission, caller, dashboard, docs, health, mcp, rest, sign_in, watch};
+use crate::{admission, caller, dashboard, docs, health, mcp, rest, sign_in, watch, well_known};
 
 /// The whole server as one service.
 pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
@@ -31,6 +31,10 @@ pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
         .layer(from_fn_with_state(Arc::clone(app), caller::establish_agent));
     let people =
         sign_in::routes().method_not_allowed_fallback(method_not_allowed).layer(admit()).with_state(Arc::clone(app));
+    let well_known = Router::from(well_known::routes())
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(admit())
+        .with_state(Arc::clone(app));
     let metrics = Router::from(health::metrics_routes())
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(app), caller::establish_if_exposed))
@@ -41,6 +45,7 @@ pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
         .merge(dashboard::routes())
         .method_not_allowed_fallback(method_not_allowed);
     open.merge(metrics)
+        .merge(well_known)
         .merge(rest)
         .merge(agents)
         .merge(people)

@@ -10,7 +10,7 @@ use bailiwick_core::work::{NoEngine, validate_order};
 use crate::clock::now_or;
 use crate::failure::{Answer, Failure};
 use crate::input::{Input, check_standard_once};
-use crate::keys::{read_keys, read_signing_key};
+use crate::keys::{read_keys, read_signing_keys};
 use crate::output::Output;
 
 const EXAMPLES: &str = "\
@@ -27,7 +27,7 @@ Exit status: 0 issued, 1 there can be no pass for this order, 2 a file cannot be
 pub(crate) struct Arguments {
     /// The order; `-` is standard input
     order: PathBuf,
-    /// The private key
+    /// The private key or keys; the one in use signs
     #[arg(long, value_name = "KEY-FILE")]
     key: PathBuf,
     /// Who issues it, by the name that verifiers expect
@@ -65,7 +65,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         audiences: &audiences,
         holder: arguments.holder.as_deref().map(read_holder).transpose()?,
     };
-    match issue(&order, &terms, &read_signing_key(&arguments.key)?) {
+    let keys = Input::from(arguments.key.clone());
+    let read = read_signing_keys(&keys)?;
+    let Some(key) = read.at(terms.now) else {
+        let why = "before its `not_before` or after its `not_after`";
+        return Err(Failure::usage(format!("`{keys}` has no key that may sign now: each is {why}")));
+    };
+    match issue(&order, &terms, key) {
         Ok(issued) => {
             let mut output = Output::new();
             output.line(&issued.token)?;

@@ -22,6 +22,9 @@ const EXAMPLES: &str = "\
 Examples:
   bailiwick pass verify pass.jwt --keys jwks.json --issuer https://desk.example
   bailiwick pass verify sub.jwt --parent root.jwt --keys jwks.json --worker agent:clerk --order wo_7 --json
+  curl -sO https://desk.example/.well-known/jwks.json
+  curl -s https://desk.example/.well-known/bailiwick-revocations > revoked.jwt
+  bailiwick pass verify pass.jwt --keys jwks.json --revocations revoked.jwt
 
 What no option names is not checked, except that a pass for certain audiences needs --audience.
 With several --parent, the root comes first. A pass that is bound to a holder verifies here; whoever

@@ -10,8 +10,10 @@ use super::{
     View, ViewError, configuration,
 };
 use crate::hash::{Hash, sha256};
+use crate::jose::Issuer;
 use crate::journal::Entry;
 use crate::json::{Object, Value, write_canonical};
+use crate::time::Millis;
 use crate::waiting::{self, Waiting};
 use crate::work;
 use crate::work::gateway::{Allowance, Call, Effect};
@@ -55,7 +57,7 @@ impl Sections {
 /// were numbers, the form was 1.
 ///
 /// 2: what waits says `from` and `to` and is found by what it asks; track records are listed.
-/// 3: gateways have documents, which desks of form 2 would not write.
+/// 3: orders whose passes no longer count are found; gateways have documents.
 pub const FORM: u64 = 3;
 
 /// A command in normal form, of any capability.
@@ -65,6 +67,13 @@ pub enum Command {
     Configuration(configuration::Adopt),
     /// Work orders and reports
     Work(work::Command),
+}
+
+/// A secret that whoever asks may be given, of any capability. It is made anew each time, and kept nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// A delegation pass
+    Pass(work::pass::Request),
 }
 
 /// Something that followed from a command, of any capability.
@@ -124,6 +133,23 @@ impl Command {
             "configuration" => configuration::Adopt::read(name, arguments, blobs).map(Self::Configuration),
             "work" => work::Command::read(name, arguments, blobs).map(Self::Work),
             _ => None,
+        }
+    }
+}
+
+impl Credential {
+    /// What the reply of a command comes with, once the command has taken effect.
+    pub fn of(command: &Command) -> Option<Self> {
+        match command {
+            Command::Work(work::Command::Start { id }) => Some(Self::Pass(work::pass::Request::new(id))),
+            _ => None,
+        }
+    }
+
+    /// The document whose due work decides whether there is one.
+    pub fn about(&self) -> Key {
+        match self {
+            Self::Pass(request) => Key::of::<work::OrderRecord>(&*request.id),
         }
     }
 }
@@ -192,6 +218,36 @@ pub(super) fn answer(
         Query::Waiting(query) => waiting::answer(view, query, context),
         Query::Work(query) => work::answer(view, query, context, configuration),
     }
+}
+
+/// Makes a credential, or says why there is none. Reading changes nothing, and neither does this.
+///
+/// # Errors
+///
+/// [`ViewError::NotLoaded`] names what to load before calling again.
+pub fn mint(
+    view: &View,
+    credential: &Credential,
+    issuer: &Issuer<'_>,
+    context: &Context<'_>,
+) -> Result<Result<Value, Refusal>, ViewError> {
+    match credential {
+        Credential::Pass(request) => work::pass::mint(view, request, issuer, context),
+    }
+}
+
+/// Signs the list of credentials that no longer count, as of a journal's head: its sequence and its time.
+///
+/// # Errors
+///
+/// [`ViewError::NotLoaded`] names what to load before calling again.
+pub fn sign_revocations(
+    view: &View,
+    head: (u64, Millis),
+    issuer: &Issuer<'_>,
+    now: Millis,
+) -> Result<Result<String, Refusal>, ViewError> {
+    work::pass::sign_revocations(view, head, issuer, now)
 }
 
 /// The command that does what has fallen due for a document; a no-op if it was done meanwhile. `None` when nothing

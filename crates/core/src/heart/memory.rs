@@ -11,8 +11,10 @@ use super::{
     Change, Document, IndexEntry, Key, Need, Order, Query, Refusal, Scope, Select, Step, Stored, View, ViewError, ask,
     run,
 };
-use super::{Command, Context};
+use super::{Command, Context, Credential, capability};
+use crate::jose::Issuer;
 use crate::json::Value;
+use crate::time::Millis;
 
 /// Every document of a workspace, with its index.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +50,34 @@ impl Memory {
     /// [`ViewError::Corrupt`] for a document that is not of its form.
     pub fn ask(&self, query: &Query, context: &Context<'_>) -> Result<Result<Value, Refusal>, ViewError> {
         Ok(self.with_view(|view| ask(view, query, context))?.0)
+    }
+
+    /// Makes a credential.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::Corrupt`] for a document that is not of its form.
+    pub fn mint(
+        &self,
+        credential: &Credential,
+        issuer: &Issuer<'_>,
+        context: &Context<'_>,
+    ) -> Result<Result<Value, Refusal>, ViewError> {
+        Ok(self.with_view(|view| capability::mint(view, credential, issuer, context))?.0)
+    }
+
+    /// Signs the list of credentials that no longer count, as of a journal's head: its sequence and its time.
+    ///
+    /// # Errors
+    ///
+    /// [`ViewError::Corrupt`] for a document that is not of its form.
+    pub fn sign_revocations(
+        &self,
+        head: (u64, Millis),
+        issuer: &Issuer<'_>,
+        now: Millis,
+    ) -> Result<Result<String, Refusal>, ViewError> {
+        Ok(self.with_view(|view| capability::sign_revocations(view, head, issuer, now))?.0)
     }
 
     /// Calls until the view holds all that is needed; answers the view too.

@@ -31,7 +31,7 @@ pub mod vectors;
 mod view;
 
 pub use blob::{Blob, BlobReader, BlobWriter, blob_references};
-pub use capability::{Command, Fact, Query, RULES};
+pub use capability::{Command, Credential, Fact, Query, RULES};
 pub use configuration::Configuration;
 pub use context::{Context, Fresh};
 pub use document::{Change, Corrupt, Document, Draft, IndexEntry, Key, Stored};

@@ -122,6 +122,16 @@ impl PublicKey {
         self.kid.as_deref()
     }
 
+    /// When it comes into use; `None` if it always was.
+    pub fn not_before(&self) -> Option<Millis> {
+        self.not_before
+    }
+
+    /// When it goes out of use; `None` if it never does.
+    pub fn not_after(&self) -> Option<Millis> {
+        self.not_after
+    }
+
     /// Whether the key may be used at an instant: not before `not_before`, and before `not_after`.
     pub fn is_current(&self, now: Millis) -> bool {
         self.not_before.is_none_or(|first| now >= first) && self.not_after.is_none_or(|end| now < end)

@@ -2,7 +2,7 @@
 //!
 //! - [`Compact`]: a token in the compact form (RFC 7515 §3.1), read but not believed
 //! - [`KeySet`], [`PublicKey`]: the keys that somebody trusts (RFC 7517), and the only way to believe a token
-//! - [`SigningKey`]: makes tokens
+//! - [`SigningKey`]: makes tokens; [`SigningKeys`]: several that take turns
 //! - [`base64url`]: RFC 4648 §5 without padding, one spelling per value
 //!
 //! Two algorithms: `ES256` (P-256, RFC 7518 §3.4) and Ed25519, whose name is `EdDSA` (RFC 8037) or `Ed25519`
@@ -20,9 +20,11 @@ mod fault;
 mod key;
 mod set;
 mod signing;
+mod signing_set;
 
 pub use compact::Compact;
 pub use fault::Fault;
 pub use key::{Algorithm, PublicKey};
 pub use set::{KeySet, MOST_KEYS};
 pub use signing::SigningKey;
+pub use signing_set::{Issuer, SigningKeys};

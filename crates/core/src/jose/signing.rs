@@ -10,6 +10,7 @@ use ed25519_dalek::Signer as _;
 use super::base64url;
 use super::fault::{Fault, malformed, unsupported};
 use super::key::{Algorithm, Point, PublicKey, algorithm_of, coordinate, misfit, text};
+use super::signing_set::name_of;
 use crate::json::{Object, Value, write_compact};
 use crate::message::described;
 
@@ -41,9 +42,7 @@ impl SigningKey {
     ///
     /// [`Fault::Malformed`] for the very few bytes that are no key of P-256: zero, and what is not below its order.
     pub fn from_secret(algorithm: Algorithm, secret: &[u8; 32]) -> Result<Self, Fault> {
-        let mut key = Self::from_bytes(algorithm, secret)?;
-        key.public.kid = Some(base64url::encode(&key.public.thumbprint()));
-        Ok(key)
+        Self::from_bytes(algorithm, secret).map(Self::named)
     }
 
     /// Reads a private JWK: the members of a public one and `d`. If `alg` is `Ed25519`, headers carry that name of
@@ -89,6 +88,19 @@ impl SigningKey {
         };
         let public = PublicKey { point, kid: None, not_before: None, not_after: None };
         Ok(Self { secret, public, name: algorithm.as_str() })
+    }
+
+    /// The same key, named by its thumbprint (RFC 7638) if it has no name.
+    pub(super) fn named(mut self) -> Self {
+        if self.public.kid.is_none() {
+            self.public.kid = Some(name_of(&self.public.thumbprint()));
+        }
+        self
+    }
+
+    /// The same key with another window.
+    pub(super) fn with_public(self, change: impl FnOnce(PublicKey) -> PublicKey) -> Self {
+        Self { public: change(self.public), ..self }
     }
 
     /// The key that verifies what this one signs.

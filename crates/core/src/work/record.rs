@@ -131,6 +131,15 @@ impl OrderRecord {
         time::instant(text(&self.order, "deadline"))
     }
 
+    /// Until when passes of this order, or of one below it, could be alive though it was called off or ran into a limit.
+    fn revoked_until(&self) -> Option<Millis> {
+        let is_revoked = matches!(self.state, State::Cancelled | State::Expired);
+        let (deadline, ended) = (self.deadline()?, self.events.last()?);
+        let had_begun = self.events.iter().any(|event| event.to == State::Working);
+        let is_early = time::instant(&ended.at).is_none_or(|ended| ended < deadline);
+        (is_revoked && had_begun && is_early).then_some(deadline)
+    }
+
     /// The key of the last report, if there is one.
     pub fn last_report_id(&self) -> Option<String> {
         self.reports.last().map(|report| report_id(self.order_id(), report.attempt))
@@ -180,6 +189,9 @@ pub(super) mod index {
     pub(in crate::work) const CONTINUES: &str = "continues";
     /// Active orders by the order picked up from
     pub(in crate::work) const CONTINUES_ACTIVE: &str = "continues_active";
+    /// Orders that ended before their deadline after work had begun: their passes no longer count. The `sort` is the
+    /// deadline.
+    pub(in crate::work) const REVOKED: &str = "revoked";
     /// By each party to it or an order above it
     pub(in crate::work) const PARTY: &str = "party";
 }
@@ -237,6 +249,9 @@ impl Document for OrderRecord {
         if let Some(target) = self.order.get("continues").and_then(Value::as_str) {
             entries.push(entry(index::CONTINUES, target));
             entries.extend(active.then(|| entry(index::CONTINUES_ACTIVE, target)));
+        }
+        if let Some(until) = self.revoked_until() {
+            entries.push(IndexEntry::new(index::REVOKED, "", time::format(until)));
         }
         if active {
             let due = self.deadline().map_or_else(String::new, time::format);

@@ -4,13 +4,17 @@
 // A test fails by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 use bailiwick_core::heart::{Command, Query};
 use bailiwick_core::json::{Limits, Object, Value, parse};
 use bailiwick_core::principal::Principal;
+use bailiwick_core::time::{Millis, instant};
 use bailiwick_core::work;
 use bailiwick_desk::{Desk, Failure, Options};
+use bailiwick_store::Clock;
 use sqlx::Connection as _;
 
 pub fn object(text: &str) -> Object {
@@ -61,4 +65,23 @@ pub async fn addresses(folder: &std::path::Path) -> Vec<String> {
         Err(_) => eprintln!("skipped on PostgreSQL: BAILIWICK_POSTGRES_URL is not set"),
     }
     addresses
+}
+
+/// A clock that goes only when told to.
+pub struct Told(AtomicI64);
+
+impl Told {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self(instant("2026-01-01T09:00:00Z").unwrap().0.into()))
+    }
+
+    pub fn pass(&self, time: Duration) {
+        self.0.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for Told {
+    fn now(&self) -> Millis {
+        Millis(self.0.load(Ordering::SeqCst))
+    }
 }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::schema::{
-    acting, amounts, arguments, described, handoff, object, order_id, page, reference, states, string, strings,
-    submitted, track_record, view,
+    acting, amounts, arguments, described, handoff, object, order_id, page, pass, reference, started, states, string,
+    strings, submitted, track_record, view,
 };
 use crate::tool::{Definition, Nature};
 
@@ -103,10 +103,28 @@ pub(super) fn start() -> Definition {
     Definition {
         name: "start_work_order",
         title: "Start work order",
-        description: "Begin to work on an order that you accepted.",
+        description: "Begin to work on an order that you accepted. Where the desk signs passes, the answer has one: `pass`.",
         nature: Nature::Steps,
         input: acting(json!({"id": order_id()}), &["id"]),
-        output: view(),
+        output: started(),
+    }
+}
+
+pub(super) fn renew() -> Definition {
+    let input = json!({
+        "id": order_id(),
+        "audience": strings("the only ones who may accept it"),
+        "holder": described("object", "public JWK of the only one who may use it, with a proof for each call"),
+    });
+    Definition {
+        name: "renew_work_pass",
+        title: "Renew work pass",
+        description: "Get a fresh pass for an order that you are working on: the signed proof of what you may call, to show where \
+            the desk cannot be asked. It is short-lived; renew it before `expires_at`, and after an answer or a rework. \
+            Keep it secret: whoever has it can use it.",
+        nature: Nature::Adds,
+        input: acting(input, &["id"]),
+        output: pass(),
     }
 }
 

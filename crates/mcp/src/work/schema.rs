@@ -117,6 +117,24 @@ pub(super) fn reference() -> Value {
     described("string", "`server/tool#n`")
 }
 
+/// The answer to a start: the view, and a pass where the desk signs them.
+pub(super) fn started() -> Value {
+    let mut schema = view();
+    if let Some(members) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        members.extend(["pass", "expires_at"].map(|name| (name.into(), string())));
+    }
+    schema
+}
+
+/// A pass and when it ends (`spec §13`).
+pub(super) fn pass() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"pass": string(), "expires_at": string()},
+        "required": ["pass", "expires_at"],
+    })
+}
+
 /// The answer to a report: the summary and its findings.
 pub(super) fn submitted() -> Value {
     summary_with(vec![("findings", findings())])

@@ -6,5 +6,6 @@ mod definitions;
 mod identity;
 mod input;
 mod life;
+mod passes;
 mod support;
 mod wires;

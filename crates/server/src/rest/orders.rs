@@ -9,10 +9,10 @@ use axum::response::Response;
 use bailiwick_core::heart::{self, Key};
 use bailiwick_core::json::{Object, Value};
 use bailiwick_core::principal::Principal;
-use bailiwick_core::work::{Command, OrderRecord, Query};
+use bailiwick_core::work::{Command, OrderRecord, Query, pass};
 use bailiwick_mcp::Access;
 
-use super::{json, shapes};
+use super::{json, secret_json, shapes};
 use crate::admission::Ticket;
 use crate::app::App;
 use crate::body::{Details, Document};
@@ -165,11 +165,12 @@ pub(super) async fn decline_order(
 
 /// Start work on an order
 ///
-/// For the worker, once it is accepted.
+/// For the worker, once it is accepted. Where the server signs passes the answer has one, made anew if the request is
+/// repeated.
 #[utoipa::path(
     post, path = "/orders/{id}/start", tag = "orders",
     params(("id" = String, Path, description = "the order's id, percent-encoded")),
-    responses((status = 200, description = "the order, being worked on", body = shapes::View)),
+    responses((status = 200, description = "the order, being worked on", body = shapes::Started)),
 )]
 pub(super) async fn start_order(
     State(app): State<Arc<App>>,
@@ -178,7 +179,23 @@ pub(super) async fn start_order(
     id: Id,
     details: Details,
 ) -> Answer {
-    act(&app, &acting.0, &once, "start", id, details.0).await
+    let started = command(&app, &acting.0, &once, "start", id, details.0).await?;
+    Ok(secret_json(StatusCode::OK, &started))
+}
+
+/// Get a pass
+///
+/// For the worker, while working, where the server signs passes. It is made anew each time, and kept nowhere.
+#[utoipa::path(
+    post, path = "/orders/{id}/pass", tag = "passes",
+    params(("id" = String, Path, description = "the order's id, percent-encoded")),
+    request_body = Option<shapes::PassRequest>,
+    responses((status = 200, description = "the pass", body = shapes::Pass)),
+)]
+pub(super) async fn issue_pass(State(app): State<Arc<App>>, acting: Acting, id: Id, details: Details) -> Answer {
+    check_may_change(&app)?;
+    let request = pass::Request::parse(about(id, details.0)?)?;
+    Ok(secret_json(StatusCode::OK, &app.mint(&acting.0, &heart::Credential::Pass(request)).await?))
 }
 
 /// Say how far the work is
@@ -282,20 +299,41 @@ pub(super) async fn act(
     principal: &Principal,
     once: &Once,
     name: &str,
-    Id(id): Id,
-    mut arguments: Object,
+    id: Id,
+    arguments: Object,
 ) -> Answer {
+    Ok(json(StatusCode::OK, &command(app, principal, once, name, id, arguments).await?))
+}
+
+async fn command(
+    app: &App,
+    principal: &Principal,
+    once: &Once,
+    name: &str,
+    id: Id,
+    arguments: Object,
+) -> Result<Value, Problem> {
+    run(app, principal, once, name, about(id, arguments)?).await
+}
+
+/// The arguments of a request about the order in the path.
+fn about(Id(id): Id, mut arguments: Object) -> Result<Object, Problem> {
     if arguments.contains("id") {
         return Err(Problem::new(Code::BadRequest, "`id` stands in the path, not in the body"));
     }
     arguments.insert("id", id);
-    Ok(json(StatusCode::OK, &run(app, principal, once, name, arguments).await?))
+    Ok(arguments)
+}
+
+fn check_may_change(app: &App) -> Result<(), Problem> {
+    match app.access {
+        Access::Full => Ok(()),
+        Access::ReadOnly => Err(Problem::new(Code::Forbidden, "this server is read-only")),
+    }
 }
 
 async fn run(app: &App, principal: &Principal, once: &Once, name: &str, arguments: Object) -> Result<Value, Problem> {
-    if app.access == Access::ReadOnly {
-        return Err(Problem::new(Code::Forbidden, "this server is read-only"));
-    }
+    check_may_change(app)?;
     let command = Command::parse(name, arguments)?;
     app.run(principal, heart::Command::Work(command), once.0.as_deref()).await
 }

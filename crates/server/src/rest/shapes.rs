@@ -104,6 +104,41 @@ pub(crate) struct View {
     effects: Option<Vec<ApprovedEffect>>,
 }
 
+/// An order with its history, and a pass where the server signs them
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Started {
+    #[serde(flatten)]
+    view: View,
+    /// A delegation pass: a JWS in the compact form. Whoever has it can use it
+    #[schema(nullable = false)]
+    pass: Option<String>,
+    /// When the pass ends
+    #[schema(nullable = false, format = DateTime)]
+    expires_at: Option<String>,
+}
+
+/// How the pass is bound; may be left out
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PassRequest {
+    /// The only ones who may accept it; anybody if left out
+    #[schema(nullable = false, max_items = 16)]
+    audience: Option<Vec<String>>,
+    /// The public key, a JWK, of the only one who may use it, with a proof for each call
+    #[schema(nullable = false, value_type = Option<Object>)]
+    holder: Option<()>,
+}
+
+/// A delegation pass
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Pass {
+    /// A JWS in the compact form. Whoever has it can use it
+    pass: String,
+    /// When it ends
+    #[schema(format = DateTime)]
+    expires_at: String,
+}
+
 /// The answer to a report
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Submitted {

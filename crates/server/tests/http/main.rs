@@ -10,6 +10,7 @@ mod limits;
 mod mcp;
 mod openapi;
 mod orders;
+mod passes;
 mod running;
 mod sign_in;
 mod stop;

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use crate::running::{MANAGER, WORKER, done, new_order, start};
 
 /// Every operation there is.
-const OPERATIONS: [&str; 30] = [
+const OPERATIONS: [&str; 33] = [
+    "get /.well-known/bailiwick-revocations",
+    "get /.well-known/jwks.json",
     "delete /api/v1/session",
     "get /api/v1/agents/{agent}/track-record",
     "get /api/v1/agents",
@@ -36,6 +38,7 @@ const OPERATIONS: [&str; 30] = [
     "post /api/v1/orders/{id}/effects/outcome",
     "post /api/v1/orders/{id}/effects/retry",
     "post /api/v1/orders/{id}/decline",
+    "post /api/v1/orders/{id}/pass",
     "post /api/v1/orders/{id}/progress",
     "post /api/v1/orders/{id}/reports",
     "post /api/v1/orders/{id}/review",

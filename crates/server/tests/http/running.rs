@@ -54,9 +54,12 @@ pub(crate) async fn start_open() -> Running {
 }
 
 pub(crate) async fn start_with(change: impl FnOnce(ServerOptions) -> ServerOptions) -> Running {
+    start_on(desk().await, change).await
+}
+
+pub(crate) async fn start_on(desk: Desk, change: impl FnOnce(ServerOptions) -> ServerOptions) -> Running {
     let keys = KeyRing::from_json(KEYS.as_bytes()).unwrap();
     let options = change(ServerOptions { port: 0, ..ServerOptions::new(Auth::Keys(keys.clone())) });
-    let desk = desk().await;
     let server = Server::bind(desk.clone(), options).await.unwrap();
     let (address, stop) = (server.address(), CancellationToken::new());
     let task = tokio::spawn(server.run(stop.clone()));

@@ -49,6 +49,8 @@ pub enum IssueError {
     NoLifetime,
     /// The order's deadline leaves no whole second
     DeadlinePassed(Millis),
+    /// The key goes out of use before a whole second is over
+    KeyOutOfUse(Millis),
     /// What the pass would say is not what a pass may say; names the claim
     Malformed(String),
     /// The order is too large for a pass
@@ -64,6 +66,7 @@ impl IssueError {
         match self {
             Self::NoLifetime => "NO_LIFETIME",
             Self::DeadlinePassed(_) => "DEADLINE_PASSED",
+            Self::KeyOutOfUse(_) => "KEY_OUT_OF_USE",
             Self::Malformed(_) => "MALFORMED",
             Self::TooLong { .. } => "TOO_LONG",
         }
@@ -75,6 +78,7 @@ impl fmt::Display for IssueError {
         match self {
             Self::NoLifetime => f.write_str("a pass of `0` seconds, at least 1 is needed"),
             Self::DeadlinePassed(deadline) => write!(f, "the order's deadline `{deadline}` leaves no time for a pass"),
+            Self::KeyOutOfUse(end) => write!(f, "the key is out of use from `{end}` on and can't sign a pass"),
             Self::Malformed(message) => f.write_str(message),
             Self::TooLong { bytes } => {
                 write!(f, "the pass has `{bytes}` bytes, at most {MOST_PASS_BYTES} are accepted")
@@ -88,14 +92,15 @@ impl core::error::Error for IssueError {}
 /// Issues a pass for an order that is assumed valid. Whether it is being worked on is for the caller to know.
 ///
 /// `iat` and `nbf` are now, rounded down to a second; `exp` is the lifetime later, or the deadline rounded down to a
-/// second, whichever comes first (`spec work-orders §13`). The signature takes no randomness: the same order, terms and
+/// second, whichever comes first (`spec work-orders §13`); a key that goes out of use before ends its passes with it, for
+/// nobody could verify them any more. The signature takes no randomness: the same order, terms and
 /// key give the same token.
 ///
 /// # Errors
 ///
 /// [`IssueError`]. Nothing is issued that [`verify`](super::verify) would not take.
 pub fn issue(order: &Value, terms: &Terms<'_>, key: &SigningKey) -> Result<Issued, IssueError> {
-    let (claims, expires_at) = claims_for(order, terms)?;
+    let (claims, expires_at) = claims_for(order, terms, key.public().not_after())?;
     let claims = Value::from(claims);
     check_claims(&claims).map_err(|refusal| IssueError::Malformed(refusal.message))?;
     let token = key.sign(PASS_TYPE, &claims);
@@ -106,7 +111,7 @@ pub fn issue(order: &Value, terms: &Terms<'_>, key: &SigningKey) -> Result<Issue
 }
 
 /// The claims and when they end.
-fn claims_for(order: &Value, terms: &Terms<'_>) -> Result<(Object, Millis), IssueError> {
+fn claims_for(order: &Value, terms: &Terms<'_>, key_end: Option<Millis>) -> Result<(Object, Millis), IssueError> {
     if terms.ttl_seconds == 0 {
         return Err(IssueError::NoLifetime);
     }
@@ -119,6 +124,10 @@ fn claims_for(order: &Value, terms: &Terms<'_>) -> Result<(Object, Millis), Issu
     let end = start.saturating_add(lifetime).min(whole_seconds(deadline));
     if end <= start {
         return Err(IssueError::DeadlinePassed(deadline));
+    }
+    let end = key_end.map_or(end, |key_end| end.min(whole_seconds(key_end)));
+    if let Some(key_end) = key_end.filter(|_| end <= start) {
+        return Err(IssueError::KeyOutOfUse(key_end));
     }
     let member = |name| order.get(name).cloned();
     let audiences: Option<Value> = match terms.audiences {

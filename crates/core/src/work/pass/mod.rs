@@ -8,6 +8,7 @@
 //! - [`verify`], [`verify_chain`]: from token to [`Pass`]; a [`Pass`] comes from nowhere else
 //! - [`check_holder`]: who shows a pass is whom it was given to, by a proof for each call ([`prove`])
 //! - [`RevocationList`]: passes that no longer count
+//! - [`Request`]: a worker asks a desk for one
 //! - [`vectors`]: conformance vectors
 //!
 //! # Formats
@@ -37,6 +38,7 @@ mod claims;
 mod holder;
 mod issuing;
 mod refusal;
+mod request;
 mod revocation;
 pub mod vectors;
 mod verifying;
@@ -45,6 +47,8 @@ pub use claims::Pass;
 pub use holder::{Call, MOST_PROOF_BYTES, PROOF_TYPE, ProofCheck, RecentProofs, Replays, check_holder, prove};
 pub use issuing::{DEFAULT_TTL_SECONDS, IssueError, Issued, Terms, issue};
 pub use refusal::{Code, Refusal};
+pub use request::{MOST_AUDIENCES, MOST_REVOKED, Request};
+pub(crate) use request::{mint, sign_revocations};
 pub use revocation::{MOST_LIST_BYTES, REVOCATIONS_TYPE, RevocationList, Revocations, revoke};
 pub use verifying::{Check, MOST_LEEWAY_SECONDS, identity, verify, verify_chain};
 

@@ -3,6 +3,7 @@
 //! A revocation list is a JWS of its own kind, signed by the issuer's key: `iss`, `iat`, a `version` that only rises, and
 //! what is revoked: `passes` (base64url of [`Pass::id`]), `jtis`, `orders` (every pass of the order, renewed ones too).
 //! A verifier keeps the newest it has seen and refuses older ones, so nobody can bring back a pass by showing an old list.
+//! A list that revokes the same may be signed again with the same version, at a later time or with another key.
 //!
 //! What is revoked takes everything below it along: a chain with a revoked link is refused, and a pass whose `parent` is
 //! a revoked order is refused even when it is shown alone. An issuer may leave out passes that have ended by themselves.
@@ -70,7 +71,6 @@ pub fn revoke(issuer: &str, version: u64, revoked: &Revocations<'_>, key: &Signi
 pub struct RevocationList {
     issuer: String,
     version: u64,
-    id: Hash,
     issued_at: Millis,
     passes: BTreeSet<Hash>,
     jtis: BTreeSet<String>,
@@ -83,13 +83,14 @@ impl RevocationList {
     /// # Errors
     ///
     /// [`Code::Malformed`], [`Code::Unsupported`], [`Code::BadSignature`]; [`Code::WrongIssuer`] if `held` is another
-    /// issuer's; [`Code::Stale`] if its version is lower than that of `held`, or the same for another list.
+    /// issuer's; [`Code::Stale`] if its version is lower than that of `held`, or the same for one that revokes
+    /// something else.
     pub fn verify(token: &str, keys: &KeySet, now: Millis, held: Option<&Self>) -> Result<Self, Refusal> {
         let token = Compact::parse(token, MOST_LIST_BYTES)?;
         let payload = Value::from(token.payload_object()?);
         token.check_type(REVOCATIONS_TYPE)?;
         keys.verify(&token, now)?;
-        let list = Self::read(&payload, token.digest())?;
+        let list = Self::read(&payload)?;
         match held {
             Some(held) if held.issuer != list.issuer => {
                 let message = format!("the issuer is {}, expected was {}", quoted(&list.issuer), quoted(&held.issuer));
@@ -99,14 +100,18 @@ impl RevocationList {
                 let message = format!("the list's version is `{}`, `{}` is known", list.version, held.version);
                 refuse(Code::Stale, message)
             }
-            Some(held) if list.version == held.version && list.id != held.id => {
+            Some(held) if list.version == held.version && !list.revokes_the_same(held) => {
                 refuse(Code::Stale, format!("two lists have version `{}`", list.version))
             }
             _ => Ok(list),
         }
     }
 
-    fn read(claims: &Value, id: Hash) -> Result<Self, Refusal> {
+    fn revokes_the_same(&self, other: &Self) -> bool {
+        (&self.passes, &self.jtis, &self.orders) == (&other.passes, &other.jtis, &other.orders)
+    }
+
+    fn read(claims: &Value) -> Result<Self, Refusal> {
         if let Some(finding) = check(claims, Shape::Record(&CLAIMS), Rule::O1).first() {
             return refuse(Code::Malformed, format!("claim {}: {}", finding.path, finding.message));
         }
@@ -125,7 +130,6 @@ impl RevocationList {
         Ok(Self {
             issuer: text(claims, "iss").into(),
             version,
-            id,
             issued_at: seconds(claims, "iat")?,
             passes: passes.into_iter().collect(),
             jtis: texts("jtis"),
