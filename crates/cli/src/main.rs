@@ -14,6 +14,7 @@ mod configuration;
 mod conformance;
 mod doctor;
 mod failure;
+mod gateway;
 mod import;
 mod input;
 mod journal;
@@ -68,6 +69,7 @@ enum Command {
     Serve(serve::Arguments),
     SignIn(sign_in::Arguments),
     Mcp(mcp::Arguments),
+    Gateway(gateway::Arguments),
     Order(order::Arguments),
     Validate(validate::Arguments),
     New(starter::Arguments),
@@ -116,6 +118,7 @@ fn run(command: Command) -> Result<Answer, Failure> {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::SignIn(arguments) => sign_in::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
+        Command::Gateway(arguments) => gateway::run(&arguments),
         Command::Order(arguments) => order::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::New(arguments) => starter::run(&arguments),

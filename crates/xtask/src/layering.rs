@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bailiwick-store", &["bailiwick-core"]),
     ("bailiwick-desk", &["bailiwick-core", "bailiwick-schema", "bailiwick-store"]),
     ("bailiwick-mcp", &["bailiwick-core", "bailiwick-schema", "bailiwick-desk"]),
+    ("bailiwick-gateway", &["bailiwick-core", "bailiwick-desk"]),
     ("bailiwick-server", &["bailiwick-core", "bailiwick-schema", "bailiwick-desk", "bailiwick-mcp"]),
     (
         "bailiwick",
@@ -25,6 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bailiwick-store",
             "bailiwick-desk",
             "bailiwick-mcp",
+            "bailiwick-gateway",
             "bailiwick-server",
         ],
     ),
