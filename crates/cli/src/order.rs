@@ -49,6 +49,10 @@ Examples:
   bailiwick order review wo_7 approve --effect mail/send#3 --as agent:manager
   bailiwick order review wo_7 rework --reason \"the date is wrong\" --as agent:manager";
 
+const RETRY_EXAMPLES: &str = "\
+Examples:
+  bailiwick order retry-effect wo_7 mail/send#4 --reason \"the mail server says it never came\" --as agent:manager";
+
 /// Work on orders directly on a store
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = false)]
@@ -154,6 +158,33 @@ enum Command {
         #[arg(long = "effect", value_name = "REF")]
         effects: Vec<String>,
     },
+    /// Let an effect be tried again that failed, or of which nobody knows whether it ran
+    #[command(after_help = RETRY_EXAMPLES)]
+    RetryEffect {
+        /// The order
+        id: String,
+        /// The effect, like mail/send#4
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Show what an order's gateways have spent and hold
+    #[command(after_help = "Examples:\n  bailiwick order gateway wo_7")]
+    Gateway {
+        /// The order
+        id: String,
+    },
+    /// Refuse an order's calls until it is resumed
+    #[command(after_help = "Examples:\n  bailiwick order pause wo_7 --reason \"let me look\" --as human:ada")]
+    Pause(Control),
+    /// Let a paused or stopped order's calls go on
+    #[command(after_help = "Examples:\n  bailiwick order resume wo_7 --as human:ada")]
+    Resume(Control),
+    /// Refuse an order's calls for good
+    #[command(after_help = "Examples:\n  bailiwick order stop wo_7 --reason \"wrong customer\" --as human:ada")]
+    Stop(Control),
     /// Call an order off
     #[command(after_help = "Examples:\n  bailiwick order cancel wo_7 --reason \"not needed\" --as agent:manager")]
     Cancel {
@@ -171,6 +202,16 @@ enum Command {
         /// The agent
         agent: String,
     },
+}
+
+/// Whose gateways, and why.
+#[derive(clap::Args)]
+struct Control {
+    /// The order
+    id: String,
+    /// Why; whoever is refused a call reads it
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
 }
 
 /// Which orders to list.
@@ -216,6 +257,7 @@ enum Form {
     Order,
     Table,
     Track,
+    Gateway,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -248,6 +290,10 @@ fn read(command: &Command) -> Result<Result<(Request, Form), heart::Refusal>, Fa
     let (name, arguments) = match command {
         Command::List(list) => return Ok(query("list", list.to_object(), Form::Table)),
         Command::Show { id } => return Ok(query("get", of(id), Form::Order)),
+        Command::Gateway { id } => return Ok(query("gateway", of(id), Form::Gateway)),
+        Command::Pause(held) => return Ok(control("paused", held)),
+        Command::Resume(held) => return Ok(control("running", held)),
+        Command::Stop(held) => return Ok(control("stopped", held)),
         Command::TrackRecord { agent } => {
             return Ok(query("track_record", Object::new().with("agent", agent), Form::Track));
         }
@@ -267,6 +313,9 @@ fn read(command: &Command) -> Result<Result<(Request, Form), heart::Refusal>, Fa
         Command::Progress { id, note, percent } => {
             ("progress", of(id).with("note", note).with_some("percent", *percent))
         }
+        Command::RetryEffect { id, reference, reason } => {
+            ("allow_effect_retry", of(id).with("ref", reference).with_some("reason", reason.as_ref()))
+        }
         Command::Answer { id, answer } => ("answer", of(id).with("answer", answer)),
         Command::Review { id, decision, reason, effects } => {
             let arguments = of(id).with("decision", decision).with_some("reason", reason.as_ref());
@@ -275,6 +324,11 @@ fn read(command: &Command) -> Result<Result<(Request, Form), heart::Refusal>, Fa
         }
     };
     Ok(work::Command::parse(name, arguments).map(|command| (Request::Run(command), Form::Line)))
+}
+
+fn control(standing: &str, Control { id, reason }: &Control) -> Result<(Request, Form), heart::Refusal> {
+    let arguments = Object::new().with("id", id).with("standing", standing).with_some("reason", reason.as_ref());
+    work::Command::parse("control", arguments).map(|command| (Request::Run(command), Form::Gateway))
 }
 
 fn query(name: &str, arguments: Object, form: Form) -> Result<(Request, Form), heart::Refusal> {
@@ -347,6 +401,7 @@ fn print(reply: &Value, form: Form, common: &Common) -> Result<(), Failure> {
         Form::Order => show::order(reply, &mut output)?,
         Form::Table => show::table(reply, &mut output)?,
         Form::Track => show::track(reply, &mut output)?,
+        Form::Gateway => show::gateway(reply, &mut output)?,
     }
     output.flush()
 }

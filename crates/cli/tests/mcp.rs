@@ -102,7 +102,7 @@ fn two_agents_share_a_store() {
     let mut manager = Agent::start(&place, "mcp --as agent:manager --store desk.db");
     let mut worker = Agent::start(&place, "mcp --actor agent:worker --store desk.db");
     let tools = manager.request("tools/list", json!({}));
-    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 13, "{tools}");
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 14, "{tools}");
 
     assert_eq!(manager.ok("create_work_order", order("wo_1"))["state"], json!("offered"));
     let found = worker.ok("list_work_orders", json!({"to": "agent:worker", "state": "offered"}));

@@ -44,6 +44,11 @@ impl Arguments {
             .transpose()
     }
 
+    /// Whatever there is, of any type.
+    pub(crate) fn value(&mut self, name: &'static str) -> Option<Value> {
+        self.take(name)
+    }
+
     /// An optional string.
     pub(crate) fn string(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
         let value = self.take(name);

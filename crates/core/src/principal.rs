@@ -22,7 +22,7 @@ pub enum Established {
     ApiKey,
     /// By signing in: a session of a browser
     SignIn,
-    /// The desk acting for itself: expiry, adoption of a configuration
+    /// The desk acting for itself: expiry, adoption of a configuration, its own gateway
     Desk,
 }
 
@@ -31,6 +31,9 @@ pub const MOST_CHARACTERS: usize = 512;
 
 /// The id by which the desk calls itself (`spec work-orders §1`).
 pub const DESK: &str = "desk";
+
+/// The id by which events name whoever stands before the tools (`spec work-orders §8.5`).
+pub const GATEWAY: &str = "gateway";
 
 impl Principal {
     /// A principal whose id was merely stated.
@@ -53,6 +56,11 @@ impl Principal {
         Self { id: DESK.into(), established: Established::Desk }
     }
 
+    /// A gateway that the desk itself runs.
+    pub fn gateway() -> Self {
+        Self { id: GATEWAY.into(), established: Established::Desk }
+    }
+
     /// Whether this is a person: persons are written `human:<id>`.
     pub fn is_person(&self) -> bool {
         is_person(&self.id)
@@ -73,6 +81,12 @@ impl Principal {
 /// Whether an agent reference names a person.
 pub fn is_person(id: &str) -> bool {
     id.starts_with("human:")
+}
+
+/// Whether an id is a gateway's: `gateway`, or `gateway:<name>` for one that has a credential of its own. It is
+/// nobody's that takes or gives orders.
+pub fn is_gateway(id: &str) -> bool {
+    id == GATEWAY || id.strip_prefix(GATEWAY).is_some_and(|rest| rest.starts_with(':'))
 }
 
 impl Established {

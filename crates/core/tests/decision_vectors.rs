@@ -11,6 +11,7 @@ use bailiwick_core::journal::{Draft, Entry, Head};
 use bailiwick_core::json::{Limits, Object, Value, parse, write_pretty};
 use bailiwick_core::principal::Principal;
 use bailiwick_core::work::NoEngine;
+use bailiwick_core::work::gateway::arguments_digest;
 use world::{BLOCKED, DONE, ORDER, World, object};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/decisions/work.json");
@@ -37,28 +38,53 @@ fn the_journals_are_those_that_these_rules_write() {
     assert!(std::fs::read_to_string(FILE).unwrap() == text, "conformance/decisions/work.json is of other rules");
 }
 
-/// A life of an order: settings, a question, a rework, effects approved one by one, an expiry beside a refusal.
+/// A life of an order: settings, calls that are forwarded and held, a pause, a question, a rework, effects carried out and
+/// tried again, an expiry beside a refusal.
 fn life() -> World {
     let mut world = World::new();
     let settings = object(r#"{"work": {"allow_self_review": true}}"#);
     world.step(&Principal::desk(), heart::Command::Configuration(Adopt { settings })).outcome.reply.unwrap();
     let order = ORDER.replace(r#""tools": ["a/*"]"#, r#""tools": ["a/*"], "staged": ["a/send"]"#);
-    let effects = r#""effects": [{"ref": "a/send#1", "tool": "a/send", "arguments": {}}, {"ref": "a/send#2", "tool": "a/send", "arguments": {"to": "x"}}]"#;
-    let done = format!("{}, {effects}}}", DONE.strip_suffix('}').unwrap());
+    let with_effects = |effects: &str| format!(r#"{}, "effects": [{effects}]}}"#, DONE.strip_suffix('}').unwrap());
     world.all(&[
         ("m", "create", &order),
         ("w", "accept", r#"{"id": "o"}"#),
         ("w", "start", r#"{"id": "o"}"#),
+        ("gateway", "begin_call", r#"{"id": "o", "tool": "a/send", "arguments": {}}"#),
+        ("gateway", "begin_call", r#"{"id": "o", "tool": "a/b", "cost": {"usd": 0.25}}"#),
+        ("gateway", "finish_call", r#"{"id": "o", "n": 2, "outcome": "done", "cost": {"usd": 0.01}}"#),
+        ("human:m", "control", r#"{"id": "o", "standing": "paused", "reason": "Let me look"}"#),
+        ("m", "control", r#"{"id": "o", "standing": "running"}"#),
         ("w", "progress", r#"{"id": "o", "note": "half", "percent": 50}"#),
         ("w", "report", BLOCKED),
         ("m", "answer", r#"{"id": "o", "answer": "This one"}"#),
-        ("w", "report", &done),
+        ("w", "report", &with_effects(r#"{"ref": "a/send#1", "tool": "a/send", "arguments": {}}"#)),
         ("m", "review", r#"{"id": "o", "decision": "rework", "reason": "again"}"#),
     ]);
     world.at("2026-01-01T09:30:00Z");
+    let (first, second) = (r#"{"to": "x"}"#, r#"{"to": {"$ref": "a/send#3", "pointer": "/sent/0"}}"#);
+    let held = |arguments: &str| format!(r#"{{"id": "o", "tool": "a/send", "arguments": {arguments}}}"#);
+    let begin = |n: u8, arguments: &str| {
+        let digest = hex(&arguments_digest(&object(arguments).into()));
+        format!(r#"{{"id": "o", "ref": "a/send#{n}", "tool": "a/send", "arguments_digest": "{digest}"}}"#)
+    };
+    let effect =
+        |n: u8, arguments: &str| format!(r#"{{"ref": "a/send#{n}", "tool": "a/send", "arguments": {arguments}}}"#);
+    let effects = [effect(3, first), effect(4, second), effect(5, first)].join(", ");
+    let done = r#"{"id": "o", "ref": "a/send#3", "outcome": "done", "result": {"sent": ["y"]}}"#;
+    let failed = r#"{"id": "o", "ref": "a/send#4", "outcome": "failed", "error": "no such address"}"#;
     world.all(&[
-        ("w", "report", &done),
-        ("m", "review", r#"{"id": "o", "decision": "approve", "effects": ["a/send#2"]}"#),
+        ("gateway", "begin_call", &held(first)),
+        ("gateway", "begin_call", &held(second)),
+        ("gateway", "begin_call", &held(first)),
+        ("w", "report", &with_effects(&effects)),
+        ("m", "review", r#"{"id": "o", "decision": "approve", "effects": ["a/send#3", "a/send#4"]}"#),
+        ("gateway", "begin_effect", &begin(3, first)),
+        ("gateway", "finish_effect", done),
+        ("gateway:other", "begin_effect", &begin(4, second)),
+        ("gateway:other", "finish_effect", failed),
+        ("m", "allow_effect_retry", r#"{"id": "o", "ref": "a/send#4", "reason": "the address is right"}"#),
+        ("gateway", "begin_effect", &begin(4, second)),
         ("m", "create", &ORDER.replace(r#""id": "o""#, r#""id": "p""#)),
     ]);
     world.at("2026-01-01T11:00:00Z");
@@ -158,7 +184,7 @@ fn good_cases() -> Vec<Value> {
     let review = earlier.iter().rposition(|entry| entry.kind == "work.review").unwrap();
     change_fact(&mut earlier[review], |fact| {
         let Some(Value::Object(mut event)) = fact.remove("event") else { panic!("a transition has an event") };
-        event.insert("effects", Value::Array(vec!["a/send#2".into()]));
+        event.insert("effects", Value::Array(vec!["a/send#3".into(), "a/send#4".into()]));
         fact.insert("event", event);
     });
     let earlier = sealed(earlier);
@@ -242,6 +268,32 @@ const FORGERIES: &[Forgery] = &[
     }),
     ("rule-set-0", "work.accept", "rule_set_falls", |entry| entry.payload.insert("rules", 0_u64)),
     ("rule-set-falls", "work.accept", "rule_set_falls", |entry| entry.payload.insert("rules", 1_u64)),
+    ("call-number-given-twice", "work.begin_call", "facts_differ", |entry| {
+        change_fact(entry, |fact| fact.insert("n", 2_u64))
+    }),
+    ("call-not-counted", "work.begin_call", "facts_differ", |entry| {
+        entry.payload.insert("facts", Value::Array(Vec::new()));
+    }),
+    ("call-of-another-tool", "work.begin_call", "facts_differ", |entry| {
+        change_fact(entry, |fact| fact.insert("tool", "a/b"));
+    }),
+    ("call-by-the-worker", "work.begin_call", "facts_differ", |entry| {
+        entry.actor = "w".into();
+        change_member(entry, "principal", |principal| principal.insert("id", "w"));
+    }),
+    ("units-given-back", "work.finish_call", "facts_differ", |entry| {
+        change_fact(entry, |fact| fact.insert("released", true));
+    }),
+    ("effect-of-another-call", "work.begin_effect", "facts_differ", |entry| {
+        change_member(entry, "arguments", |arguments| arguments.insert("arguments_digest", "0".repeat(64)));
+    }),
+    ("effect-not-approved", "work.begin_effect", "facts_differ", |entry| {
+        change_member(entry, "arguments", |arguments| arguments.insert("ref", "a/send#5"));
+    }),
+    ("pause-lifted-by-the-worker", "work.control", "facts_differ", |entry| {
+        entry.actor = "w".into();
+        change_member(entry, "principal", |principal| principal.insert("id", "w"));
+    }),
     ("effects-inside", "work.review", "record_form_differs", |entry| {
         change_fact(entry, |fact| {
             let Some(Value::Object(mut event)) = fact.remove("event") else { return };

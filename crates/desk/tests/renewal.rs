@@ -165,5 +165,5 @@ async fn older_writers_are_refused() {
     open(&file).await.close().await;
     let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite:{file}")).await.unwrap();
     let least: i64 = sqlx::query_scalar("SELECT least_writer FROM bailiwick").fetch_one(&mut connection).await.unwrap();
-    assert_eq!(least, 2);
+    assert_eq!(least, 3);
 }

@@ -139,6 +139,7 @@ pub(crate) fn tools() -> Vec<Entry> {
         (definition::report(), Action::Command("report")),
         (definition::answer(), Action::Command("answer")),
         (definition::review(), Action::Command("review")),
+        (definition::allow_retry(), Action::Command("allow_effect_retry")),
         (definition::cancel(), Action::Command("cancel")),
         (definition::wait(), Action::Wait),
         (definition::track_record_of(), Action::TrackRecord),

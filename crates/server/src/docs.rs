@@ -35,9 +35,10 @@ const ABOUT: &str = "Work orders between agents and people: who may do what, up 
     link gives that the server prints; its cookie counts from the server's own pages only. Errors are `application/problem+json` \
     with a stable `code`.";
 
-const TAGS: [(&str, &str); 7] = [
+const TAGS: [(&str, &str); 8] = [
     ("orders", "Work orders and their reports"),
     ("passes", "An order's authority as a signed token, and what verifies it"),
+    ("gateways", "What gateways call and carry out under an order, and holding them up"),
     ("inbox", "What waits for a person"),
     ("agents", "What agents have done so far"),
     ("journal", "The record of every decision"),

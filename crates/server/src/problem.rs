@@ -29,6 +29,10 @@ pub(crate) enum Code {
     AlreadyExists,
     Conflict,
     InvalidTransition,
+    DeadlinePassed,
+    BudgetExceeded,
+    Paused,
+    Stopped,
     PayloadTooLarge,
     UnsupportedMediaType,
     ValidationFailed,
@@ -46,7 +50,7 @@ struct Said {
 
 impl Code {
     /// Every code, by status.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::BadRequest,
         Self::Unauthenticated,
         Self::Forbidden,
@@ -56,6 +60,10 @@ impl Code {
         Self::AlreadyExists,
         Self::Conflict,
         Self::InvalidTransition,
+        Self::DeadlinePassed,
+        Self::BudgetExceeded,
+        Self::Paused,
+        Self::Stopped,
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
         Self::ValidationFailed,
@@ -104,13 +112,38 @@ impl Code {
                 "CONFLICT",
                 StatusCode::CONFLICT,
                 "conflict",
-                "The idempotency key was used for another command: choose another key.",
+                "Something else was said before. If it was the idempotency key that was used for another command, choose \
+                 another key.",
             ),
             Self::InvalidTransition => (
                 "INVALID_TRANSITION",
                 StatusCode::CONFLICT,
                 "not possible in this state",
                 "The detail names the state and the actions that it allows.",
+            ),
+            Self::DeadlinePassed => (
+                "DEADLINE_PASSED",
+                StatusCode::CONFLICT,
+                "the order's deadline has passed",
+                "No further call is allowed.",
+            ),
+            Self::BudgetExceeded => (
+                "BUDGET_EXCEEDED",
+                StatusCode::CONFLICT,
+                "no budget left",
+                "The members unit, limit and spent say of what. The worker reports with what it has.",
+            ),
+            Self::Paused => (
+                "PAUSED",
+                StatusCode::CONFLICT,
+                "the work is paused",
+                "The detail says by whom and why. Try again once it is resumed.",
+            ),
+            Self::Stopped => (
+                "STOPPED",
+                StatusCode::CONFLICT,
+                "the work is stopped",
+                "The detail says by whom and why. The worker reports with what it has.",
             ),
             Self::PayloadTooLarge => (
                 "PAYLOAD_TOO_LARGE",
@@ -281,6 +314,10 @@ mod tests {
             ("ALREADY_EXISTS", 409),
             ("FORBIDDEN", 403),
             ("INVALID_TRANSITION", 409),
+            ("DEADLINE_PASSED", 409),
+            ("BUDGET_EXCEEDED", 409),
+            ("PAUSED", 409),
+            ("STOPPED", 409),
             ("VALIDATION_FAILED", 422),
             ("CONFLICT", 409),
             ("BAD_REQUEST", 400),

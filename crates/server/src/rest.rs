@@ -6,6 +6,7 @@
 mod agents;
 mod events;
 mod export;
+mod gateway;
 mod inbox;
 mod journal;
 mod orders;
@@ -45,6 +46,13 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(orders::review_report))
         .routes(routes!(orders::cancel_order))
         .routes(routes!(orders::issue_pass))
+        .routes(routes!(gateway::show_gateway))
+        .routes(routes!(gateway::control_gateway))
+        .routes(routes!(gateway::list_calls, gateway::begin_call))
+        .routes(routes!(gateway::finish_call))
+        .routes(routes!(gateway::begin_effect))
+        .routes(routes!(gateway::finish_effect))
+        .routes(routes!(gateway::allow_effect_retry))
         .routes(routes!(session::show_session, session::end_session))
         .routes(routes!(inbox::list_waiting))
         .routes(routes!(agents::list_agents))

@@ -43,7 +43,8 @@ pub(crate) const FORMAT: u64 = 1;
 /// though the tables are the same.
 ///
 /// 2: what waits for a person says whose work it is (`bailiwick_core::heart::capability::FORM` 2).
-pub(crate) const WRITER: u64 = 2;
+/// 3: rule set 3, whose entries older writers must not follow with theirs.
+pub(crate) const WRITER: u64 = 3;
 
 /// Opens a store, and makes it if there is none.
 ///

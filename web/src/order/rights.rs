@@ -21,7 +21,7 @@ impl Rights {
             (Action::Answer, _) => is("from") || is("escalate_to"),
             (_, Role::Manager) => is("from"),
             (_, Role::Worker) => is("to"),
-            (_, Role::Desk) => false,
+            (_, Role::Desk | Role::Gateway) => false,
         };
         Self { actions: allowed_actions(state).filter(theirs).collect() }
     }

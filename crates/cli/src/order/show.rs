@@ -16,6 +16,26 @@ pub(super) fn line(reply: &Value, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How an order's gateways stand.
+pub(super) fn gateway(reply: &Value, output: &mut Output) -> Result<(), Failure> {
+    let (id, standing) = (visible(text(reply, "order_id")), text(reply, "standing"));
+    let by = reply.get("by").and_then(Value::as_str).map_or_else(String::new, |by| format!(" by {}", visible(by)));
+    output.line(format!("the gateway of {} is {standing}{by}", output.style().strong(&id)))?;
+    if let Some(reason) = reply.get("reason").and_then(Value::as_str) {
+        field("reason", &visible(reason), output)?;
+    }
+    for name in ["spent", "remaining"] {
+        if let Some(amounts) = reply.get(name) {
+            field(name, &visible(&write_compact(amounts)), output)?;
+        }
+    }
+    for held in items(reply, "held") {
+        let arguments = held.get("arguments").map(write_compact).unwrap_or_default();
+        field("held", &format!("{} {}", visible(text(held, "ref")), shortened(&arguments, 100)), output)?;
+    }
+    Ok(())
+}
+
 /// A table of summaries.
 pub(super) fn table(reply: &Value, output: &mut Output) -> Result<(), Failure> {
     let orders = items(reply, "orders");

@@ -16,10 +16,11 @@ use crate::json::{Object, Value, write_canonical};
 use crate::time::Millis;
 use crate::waiting::{self, Waiting};
 use crate::work;
+use crate::work::gateway::{Allowance, Call, Effect};
 
 /// The number of the rule set. It rises whenever any verdict could change, so that a verifier knows whether it
 /// can decide an old command again.
-pub const RULES: u32 = 2;
+pub const RULES: u32 = 3;
 
 /// The settings of every capability, by section.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -56,7 +57,7 @@ impl Sections {
 /// were numbers, the form was 1.
 ///
 /// 2: what waits says `from` and `to` and is found by what it asks; track records are listed.
-/// 3: orders whose passes no longer count are found.
+/// 3: orders whose passes no longer count are found; gateways have documents.
 pub const FORM: u64 = 3;
 
 /// A command in normal form, of any capability.
@@ -157,7 +158,8 @@ impl Query {
     /// The one document whose due work the answer shows. `None` if it shows more than one: lists and sums.
     pub fn about(&self) -> Option<Key> {
         match self {
-            Self::Work(work::Query::Get { id }) => Some(Key::of::<work::OrderRecord>(id)),
+            Self::Work(work::Query::Get { id } | work::Query::Gateway { id }) => Some(Key::of::<work::OrderRecord>(id)),
+            Self::Work(work::Query::Calls(calls)) => Some(Key::of::<work::OrderRecord>(&*calls.id)),
             Self::Waiting(_) | Self::Work(_) => None,
         }
     }
@@ -287,6 +289,9 @@ pub fn renew(view: &View, stored: &Stored) -> Result<Option<(Stored, Vec<IndexEn
         work::OrderRecord::KIND => renewed(&stored.read::<work::OrderRecord>()?),
         work::ReportRecord::KIND => renewed(&stored.read::<work::ReportRecord>()?),
         work::TrackRecord::KIND => renewed(&stored.read::<work::TrackRecord>()?),
+        Allowance::KIND => renewed(&stored.read::<Allowance>()?),
+        Call::KIND => renewed(&stored.read::<Call>()?),
+        Effect::KIND => renewed(&stored.read::<Effect>()?),
         _ => return Ok(None),
     }))
 }

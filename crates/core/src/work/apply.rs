@@ -7,7 +7,7 @@ use super::amounts::{hold, release};
 use super::fact::{Fact, Opened, Reported};
 use super::record::{OrderRecord, ReportRecord, ReportSummary};
 use super::track_record::TrackRecord;
-use super::{Event, State, import, text};
+use super::{Event, State, gateway, import, text};
 use crate::heart::{Document, Draft, Key, ViewError};
 use crate::json::Value;
 use crate::principal::is_person;
@@ -20,6 +20,7 @@ pub(crate) fn apply(draft: &mut Draft<'_>, fact: &Fact) -> Result<(), ViewError>
         Fact::Opened(opened) => open(draft, opened),
         Fact::Moved { order, event } => moved(draft, order, event),
         Fact::Reported(reported) => report(draft, reported),
+        Fact::Gateway(fact) => fact.apply(draft),
         Fact::Imported { record } => take_over(draft, record),
     }
 }
@@ -56,6 +57,7 @@ fn moved(draft: &mut Draft<'_>, order: &str, event: &Event) -> Result<(), ViewEr
         release(&mut parent.held, &record.order);
         draft.put(&parent)?;
     }
+    gateway::effect_moved(draft, order, event)?;
     with_track_record(draft, record.worker(), |track| track.moved(event, &record))?;
     update_waiting(draft, &record, &event.at)
 }
@@ -96,6 +98,9 @@ fn take_over(draft: &mut Draft<'_>, record: &crate::json::Object) -> Result<(), 
             track.moved(event, &record);
         }
     })?;
+    for event in &record.events {
+        gateway::effect_moved(draft, record.order_id(), event)?;
+    }
     let at = record.events.last().map_or_else(String::new, |event| event.at.clone());
     update_waiting(draft, &record, &at)
 }

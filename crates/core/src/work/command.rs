@@ -1,9 +1,11 @@
 //! Commands on orders, in normal form.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::gateway::Act;
 use super::order::MOST_ID;
 use super::quoted;
 use crate::arguments::{Arguments, bad_request};
@@ -77,6 +79,13 @@ pub enum Command {
         /// Why
         reason: Option<String>,
     },
+    /// What a gateway does under an order, or is told
+    Gateway {
+        /// The order
+        id: String,
+        /// What
+        act: Box<Act>,
+    },
     /// The desk ends an order if its deadline has passed
     ExpireDue {
         /// The order
@@ -143,6 +152,12 @@ impl Command {
                 answer: arguments.text("answer")?.ok_or_else(|| bad_request("`answer` is missing or blank"))?,
             },
             "review" => review(&mut arguments)?,
+            name if Act::NAMES.contains(&name) => {
+                let id = arguments.required("id")?;
+                let act = Act::parse(name, &mut arguments)
+                    .unwrap_or_else(|| Err(bad_request(format!("unknown command {}", quoted(name)))))?;
+                Self::Gateway { id, act: act.into() }
+            }
             _ => return Err(bad_request(format!("unknown command {}", quoted(name)))),
         };
         arguments.finish()?;
@@ -161,6 +176,7 @@ impl Command {
             Self::Answer { .. } => "work.answer",
             Self::Review { .. } => "work.review",
             Self::Cancel { .. } => "work.cancel",
+            Self::Gateway { act, .. } => act.entry_name(),
             Self::ExpireDue { .. } => "work.expire_due",
             Self::Import { .. } => "work.import",
         }
@@ -192,6 +208,7 @@ impl Command {
             | Self::Answer { id, .. }
             | Self::Review { id, .. }
             | Self::Cancel { id, .. }
+            | Self::Gateway { id, .. }
             | Self::ExpireDue { id } => Some(id),
         }
     }
@@ -215,6 +232,7 @@ impl Command {
                 .with("decision", decision.as_str())
                 .with_some("reason", blobs.put_some(reason.as_ref()))
                 .with_some("effects", blobs.put_some(effects.clone())),
+            Self::Gateway { act, .. } => act.write(of, blobs),
             Self::Import { record } => of.with("record", blobs.put(&record.clone().into())),
         }
     }
@@ -251,7 +269,7 @@ impl Command {
             },
             "work.expire_due" => Self::ExpireDue { id: id()? },
             "work.import" => Self::Import { record: bulk("record")? },
-            _ => return None,
+            _ => Self::Gateway { id: id()?, act: Act::read(name, arguments, blobs)?.into() },
         })
     }
 }

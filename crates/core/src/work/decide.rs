@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::command::{Command, Decision, fresh_order_id};
 use super::fact::{Fact, Opened, Reported};
+use super::gateway::{self, Allowance};
 use super::record::{OrderRecord, ReportRecord, index};
 use super::report::check_own_cost;
 use super::sub_order::check_child_budgets;
@@ -17,10 +18,10 @@ use super::{
 use crate::arguments::bad_request;
 use crate::heart::{Configuration, Context, Document, Order, Refusal, Scope, Select, View, ViewError};
 use crate::json::{Number, Object, Value};
-use crate::principal::{DESK, Established, MOST_CHARACTERS};
+use crate::principal::{DESK, Established, MOST_CHARACTERS, is_gateway};
 use crate::time;
 
-type Outcome = crate::heart::Outcome<Fact>;
+pub(super) type Outcome = crate::heart::Outcome<Fact>;
 
 /// How many orders may stand above one another.
 pub const MOST_DEPTH: u64 = 64;
@@ -40,9 +41,15 @@ pub(crate) fn decide(
     configuration: &Configuration,
 ) -> Result<Outcome, ViewError> {
     let for_desk = matches!(command, Command::ExpireDue { .. } | Command::Import { .. });
+    let for_gateway = matches!(command, Command::Gateway { .. });
     let by_desk = context.principal.established == Established::Desk;
-    if for_desk != by_desk || (context.principal.id == DESK) != by_desk {
+    let by_gateway = is_gateway(&context.principal.id);
+    let as_desk = by_desk && !by_gateway;
+    if for_desk != as_desk || (context.principal.id == DESK) != as_desk {
         return Ok(forbidden("the desk acts for itself only, and nobody acts for the desk").into());
+    }
+    if by_gateway && !for_gateway {
+        return Ok(forbidden("a gateway makes calls and carries out effects; it neither gives nor takes orders").into());
     }
     if context.principal.id.trim().is_empty() {
         return Ok(bad_request("`actor` is blank; it must name who acts").into());
@@ -65,22 +72,23 @@ pub(crate) fn decide(
         Command::Review { id, decision, reason, effects } => {
             review(view, id, context, configuration, (*decision, reason.clone(), effects.as_deref()))
         }
+        Command::Gateway { id, act } => gateway::decide(view, id, act, context),
         Command::ExpireDue { id } => expire_due(view, id, context),
         Command::Import { record } => import_record(view, record),
     }
 }
 
 /// An order in the course of a command: the facts so far, and the record as they leave it.
-struct Turn<'a> {
-    record: OrderRecord,
-    last_report: Option<ReportRecord>,
-    facts: Vec<Fact>,
-    context: &'a Context<'a>,
+pub(super) struct Turn<'a> {
+    pub(super) record: OrderRecord,
+    pub(super) last_report: Option<ReportRecord>,
+    pub(super) facts: Vec<Fact>,
+    pub(super) context: &'a Context<'a>,
 }
 
 impl<'a> Turn<'a> {
     /// Reads an order; an overdue one is expired first.
-    fn open(view: &View, id: &str, context: &'a Context<'a>) -> Result<Result<Self, Refusal>, ViewError> {
+    pub(super) fn open(view: &View, id: &str, context: &'a Context<'a>) -> Result<Result<Self, Refusal>, ViewError> {
         let Some(record) = view.document::<OrderRecord>(id)? else { return Ok(Err(not_found(id))) };
         let last_report = match record.last_report_id() {
             Some(report) => view.document(&report)?,
@@ -93,7 +101,8 @@ impl<'a> Turn<'a> {
         Ok(Ok(turn))
     }
 
-    fn moved(&mut self, mut event: Event) {
+    /// Adds an event, whose number, time and state before are filled in.
+    pub(super) fn moved(&mut self, mut event: Event) {
         event.seq = self.record.last_seq().saturating_add(1);
         event.at = time::format(self.context.now);
         event.from = Some(self.record.state);
@@ -121,7 +130,7 @@ impl<'a> Turn<'a> {
     /// Whether the history has room for another event. Without an answer or a rework there is no further report, so
     /// these and progress notes are all that can make it grow.
     fn check_room(&self, event: &Event) -> Result<(), Refusal> {
-        if !matches!(event.action, Action::Progress | Action::Answer | Action::Rework) {
+        if !matches!(event.action, Action::Progress | Action::Answer | Action::Rework | Action::AllowEffectRetry) {
             return Ok(());
         }
         let held = self.record.events.iter().map(Event::text_bytes).fold(0, usize::saturating_add);
@@ -135,7 +144,19 @@ impl<'a> Turn<'a> {
         )))
     }
 
-    fn invalid_transition(&self, action: &str) -> Refusal {
+    /// Whether the history has room for another event that can come again and again.
+    pub(super) fn check_history(&self, action: Action, note: Option<&str>) -> Result<(), Refusal> {
+        if self.record.events.len() >= MOST_EVENTS {
+            return Err(bad_request(format!(
+                "the order has {MOST_EVENTS} events and takes no more `{}`",
+                action.as_str()
+            )));
+        }
+        let event = event(action, self.record.state, &self.context.principal.id);
+        self.check_room(&Event { note: note.map(Into::into), ..event })
+    }
+
+    pub(super) fn invalid_transition(&self, action: &str) -> Refusal {
         let allowed: Vec<String> =
             super::allowed_actions(self.record.state).map(|action| format!("`{}`", action.as_str())).collect();
         let state = self.record.state;
@@ -150,11 +171,11 @@ impl<'a> Turn<'a> {
     }
 
     /// Whether the principal may take an action: asked before whether the state allows it.
-    fn permit(&self, action: Action) -> Result<(), Refusal> {
+    pub(super) fn permit(&self, action: Action) -> Result<(), Refusal> {
         let actor = self.context.principal.id.as_str();
         let (role, whose) = match action.role() {
             Role::Worker => ("worker", self.record.worker()),
-            Role::Manager | Role::Desk => ("manager", self.record.manager()),
+            Role::Manager | Role::Desk | Role::Gateway => ("manager", self.record.manager()),
         };
         let escalated = action == Action::Answer && self.record.escalation() == Some(actor);
         if actor == whose || escalated {
@@ -165,12 +186,14 @@ impl<'a> Turn<'a> {
     }
 
     fn finish(self, reply: Result<(), Refusal>) -> Outcome {
-        let reply = reply.map(|()| reply::view(&self.record, self.last_report.as_ref()).into());
+        // Whatever was approved just now was not yet claimed.
+        let effects = gateway::fresh_effects(&self.record);
+        let reply = reply.map(|()| reply::view(&self.record, self.last_report.as_ref(), effects).into());
         Outcome { facts: self.facts, reply }
     }
 }
 
-fn event(action: Action, to: State, actor: &str) -> Event {
+pub(super) fn event(action: Action, to: State, actor: &str) -> Event {
     Event {
         seq: 1,
         at: String::new(),
@@ -234,6 +257,10 @@ fn create(view: &View, input: &Object, context: &Context<'_>) -> Result<Outcome,
         ))
         .into());
     }
+    if let Some(name) = ["to", "escalate_to"].into_iter().find(|name| is_gateway(text(&order, name))) {
+        let id = quoted(text(&order, name));
+        return Ok(bad_request(format!("`{name}` is {id}, a gateway; it neither gives nor takes orders")).into());
+    }
     let mut facts = Vec::new();
     let checked = match check_parent(view, &order, context, &mut facts)? {
         Ok(()) => check_continues(view, &order, context, &mut facts)?,
@@ -255,7 +282,7 @@ fn create(view: &View, input: &Object, context: &Context<'_>) -> Result<Outcome,
     record.moved(&event);
     let order = opened.id.clone();
     facts.extend([Fact::Opened(opened), Fact::Moved { order, event }]);
-    Ok(Outcome::accept(facts, reply::view(&record, None)))
+    Ok(Outcome::accept(facts, reply::view(&record, None, None)))
 }
 
 /// Whether the order may stand below its parent: `parent_id`, C1–C5.
@@ -284,7 +311,12 @@ fn check_parent(
         return Ok(Err(bad_request(format!("order {} already stands {MOST_DEPTH} levels deep", quoted(id)))));
     }
     let mut findings = validate_child_order(order, &record.order);
-    findings.extend(check_child_budgets(order, &record.order, record.held));
+    // What the parent's own gateway has spent is gone, too.
+    let mut held = record.held;
+    if let Some(allowance) = view.document::<Allowance>(id)? {
+        held.add_all(Some(&allowance.to_totals().to_value()));
+    }
+    findings.extend(check_child_budgets(order, &record.order, held));
     if has_invalid(&findings) {
         return Ok(Err(invalid("sub-order", &findings)));
     }

@@ -1,8 +1,10 @@
 //! What follows from commands on orders.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::gateway::GatewayFact;
 use super::{Event, Finding};
 use crate::heart::{BlobReader, BlobWriter};
 use crate::json::{Object, Value};
@@ -21,6 +23,8 @@ pub enum Fact {
     },
     /// A report was accepted
     Reported(Reported),
+    /// What followed from what a gateway did, or was told
+    Gateway(Box<GatewayFact>),
     /// An order was taken over with its history from another desk
     Imported {
         /// The record as the other desk kept it (`spec §9`)
@@ -126,6 +130,7 @@ impl Fact {
                     .with("input", blobs.put(&reported.input.clone().into()))
                     .with_some("findings", (!reported.findings.is_empty()).then(|| blobs.put(&findings)))
             }
+            Self::Gateway(fact) => fact.write(blobs),
             Self::Imported { record } => {
                 Object::new().with("fact", "work.imported").with("record", blobs.put(&record.clone().into()))
             }
@@ -161,7 +166,7 @@ impl Fact {
                 },
             }),
             "work.imported" => Self::Imported { record: bulk("record")? },
-            _ => return None,
+            _ => Self::Gateway(GatewayFact::read(object, blobs)?.into()),
         })
     }
 }

@@ -5,10 +5,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::lifecycle::LATER_ACTIONS;
 use super::order::MOST_ID;
 use super::record::{OrderRecord, ReportRecord, ReportSummary};
-use super::{Event, Finding, State, Totals, shown, text};
+use super::{Action, Event, Finding, State, Totals, text};
 use crate::json::{Object, Value};
 use crate::principal::MOST_CHARACTERS;
 
@@ -18,17 +17,12 @@ use crate::principal::MOST_CHARACTERS;
 ///
 /// A message that says what is not accepted.
 pub(super) fn parse(record: &Object) -> Result<(OrderRecord, Vec<ReportRecord>), String> {
-    for event in record.get("events").and_then(Value::as_array).unwrap_or_default() {
-        let action = text(event, "action");
-        if LATER_ACTIONS.contains(&action) {
-            let seq = event.get("seq").and_then(Value::as_number).copied().map_or_else(|| "?".into(), shown);
-            return Err(format!(
-                "event {seq} is `{action}`: orders whose effects were begun can't be taken over by this version"
-            ));
-        }
-    }
     let (imported, reports) =
         read(record).ok_or("the record is not of the form {order, state, reports, events, findings}")?;
+    if let Some(event) = imported.events.iter().find(|event| !names_its_effect(event)) {
+        let (seq, action) = (event.seq, event.action.as_str());
+        return Err(format!("event {seq} is `{action}` and must name one effect in `effects`"));
+    }
     let names = [("id", MOST_ID), ("from", MOST_CHARACTERS), ("to", MOST_CHARACTERS), ("escalate_to", MOST_CHARACTERS)];
     for (name, most) in names {
         let length = text(&imported.order, name).chars().count();
@@ -37,6 +31,15 @@ pub(super) fn parse(record: &Object) -> Result<(OrderRecord, Vec<ReportRecord>),
         }
     }
     Ok((imported, reports))
+}
+
+/// Whether an event about an effect says about which.
+fn names_its_effect(event: &Event) -> bool {
+    let is_about_one = matches!(
+        event.action,
+        Action::EffectStart | Action::EffectDone | Action::EffectFailed | Action::AllowEffectRetry
+    );
+    !is_about_one || event.effects.as_ref().is_some_and(|effects| effects.len() == 1)
 }
 
 /// Reads a record as another desk kept it; `None` if it is none.

@@ -31,6 +31,14 @@ pub enum Action {
     Expire,
     /// The worker says how far it is
     Progress,
+    /// A gateway claims an approved effect
+    EffectStart,
+    /// The effect was done
+    EffectDone,
+    /// The effect failed
+    EffectFailed,
+    /// The manager lets an effect be tried again
+    AllowEffectRetry,
 }
 
 /// Who takes an action.
@@ -42,6 +50,8 @@ pub enum Role {
     Worker,
     /// The desk itself
     Desk,
+    /// Whoever stands before the tools
+    Gateway,
 }
 
 impl Role {
@@ -51,13 +61,14 @@ impl Role {
             Self::Manager => "manager",
             Self::Worker => "worker",
             Self::Desk => "desk",
+            Self::Gateway => "gateway",
         }
     }
 }
 
 impl Action {
-    /// Every action, in the order in which [`allowed_actions`] lists them, then `create` and `progress`.
-    pub const ALL: [Self; 13] = [
+    /// Every action, in the order in which [`allowed_actions`] lists them, then those that it does not list.
+    pub const ALL: [Self; 17] = [
         Self::Accept,
         Self::Decline,
         Self::Start,
@@ -71,6 +82,10 @@ impl Action {
         Self::Expire,
         Self::Create,
         Self::Progress,
+        Self::EffectStart,
+        Self::EffectDone,
+        Self::EffectFailed,
+        Self::AllowEffectRetry,
     ];
 
     /// The name that events carry.
@@ -89,6 +104,10 @@ impl Action {
             Self::Cancel => "cancel",
             Self::Expire => "expire",
             Self::Progress => "progress",
+            Self::EffectStart => "effect_start",
+            Self::EffectDone => "effect_done",
+            Self::EffectFailed => "effect_failed",
+            Self::AllowEffectRetry => "allow_effect_retry",
         }
     }
 
@@ -100,8 +119,11 @@ impl Action {
     /// Who takes the action. `answer` is open to the escalation contact too.
     pub const fn role(self) -> Role {
         match self {
-            Self::Create | Self::Answer | Self::Approve | Self::Rework | Self::Cancel => Role::Manager,
+            Self::Create | Self::Answer | Self::Approve | Self::Rework | Self::Cancel | Self::AllowEffectRetry => {
+                Role::Manager
+            }
             Self::Expire => Role::Desk,
+            Self::EffectStart | Self::EffectDone | Self::EffectFailed => Role::Gateway,
             Self::Accept
             | Self::Decline
             | Self::Start
@@ -124,15 +146,16 @@ pub const fn next_state(state: State, action: Action) -> Option<State> {
         | (State::Submitted, Action::Rework) => State::Working,
         (State::Working, Action::ReportDone | Action::ReportFailed) => State::Submitted,
         (State::Working, Action::ReportBlocked) => State::Blocked,
-        (State::Submitted, Action::Approve) => State::Approved,
+        (State::Submitted, Action::Approve)
+        | (
+            State::Approved,
+            Action::EffectStart | Action::EffectDone | Action::EffectFailed | Action::AllowEffectRetry,
+        ) => State::Approved,
         (state, Action::Cancel) if !state.is_terminal() => State::Cancelled,
         (state, Action::Expire) if !state.is_terminal() => State::Expired,
         _ => return None,
     })
 }
-
-/// Actions of published events that these rules don't know yet: they carry out approved effects (`spec §8.5`).
-pub(super) const LATER_ACTIONS: [&str; 4] = ["effect_start", "effect_done", "effect_failed", "allow_effect_retry"];
 
 /// The actions that change a state, in a fixed sequence; none for a terminal state. What leaves the state as it is, such
 /// as `progress`, is not listed.

@@ -9,6 +9,7 @@
 //! - [`State`]: where an order stands
 //! - [`ToolSet`]: which tools are allowed, covered, staged
 //! - [`OutputSchemas`]: the JSON Schema engine that whoever has one passes in
+//! - [`gateway`]: what whoever stands before the tools asks and says, and what is carried out after approval
 //! - [`pass`]: delegation passes, which carry an order's authority to where the desk can't be reached
 //! - [`vectors`]: conformance vectors
 
@@ -20,6 +21,7 @@ mod effect;
 mod event;
 mod fact;
 mod finding;
+pub mod gateway;
 mod import;
 mod lifecycle;
 mod order;
@@ -43,7 +45,7 @@ use alloc::vec::Vec;
 pub use amounts::{SUMMED_UNITS, SubOrder, Totals, UNITS, Unit, held_by_sub_orders};
 pub use command::{Command, Decision};
 pub use decide::{MOST_DEPTH, MOST_EVENTS, MOST_HISTORY_BYTES, MOST_REPORTS};
-pub use effect::{Reference, effect_references, is_ref_of};
+pub use effect::{Reference, Unfilled, effect_references, fill, is_ref_of, resolve};
 pub use event::Event;
 pub use fact::{Fact, Opened, Reported};
 pub use finding::{Finding, Kind, Rule, has_invalid};
@@ -51,7 +53,7 @@ pub use lifecycle::{Action, Role, allowed_actions, next_state};
 pub use order::{ORDER_SPEC, ORDER_SPECS, is_work_order, order_spec_for, validate_order};
 pub use output::{Checked, NoEngine, OutputFault, OutputSchemas};
 pub use place::Place;
-pub use query::{Agents, List, MOST_LISTED, Query};
+pub use query::{Agents, Calls, List, MOST_LISTED, Query};
 pub use record::{OrderRecord, ReportRecord, ReportSummary};
 pub use reply::{last_seq, summarize};
 pub use report::{REPORT_SPEC, REPORT_SPECS, is_work_report, report_spec_for, validate_own_cost, validate_report};

@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use super::decide::{forbidden, not_found};
 use super::record::{OrderRecord, index};
 use super::track_record::TrackRecord;
-use super::{Reads, State, quoted, reply, text};
+use super::{Reads, State, gateway, quoted, reply, text};
 use crate::arguments::{Arguments, bad_request};
 use crate::heart::{Configuration, Context, Document, Order, Refusal, Scope, Select, View, ViewError};
-use crate::json::{Object, Value};
-use crate::principal::Established;
+use crate::json::{Number, Object, Value};
+use crate::principal::{Established, is_gateway};
 
 /// A question that changes nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,13 @@ pub enum Query {
     },
     /// The orders that match every filter, by `created_at`
     List(List),
+    /// How an order's gateways stand
+    Gateway {
+        /// The order
+        id: String,
+    },
+    /// What an order's gateways have called, the last first
+    Calls(Calls),
     /// What an agent has done so far
     TrackRecord {
         /// The agent
@@ -30,6 +37,17 @@ pub enum Query {
     },
     /// What every agent has done so far, by name
     Agents(Agents),
+}
+
+/// Which calls to list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calls {
+    /// The order
+    pub id: String,
+    /// Only those before this number: `next_before` of an earlier answer
+    pub before: Option<Number>,
+    /// How many at most
+    pub limit: Option<u32>,
 }
 
 /// Which agents to list.
@@ -76,6 +94,12 @@ impl Query {
         let mut arguments = Arguments::new(arguments);
         let query = match name {
             "get" => Self::Get { id: arguments.required("id")? },
+            "gateway" => Self::Gateway { id: arguments.required("id")? },
+            "calls" => Self::Calls(Calls {
+                id: arguments.required("id")?,
+                before: arguments.number("before")?,
+                limit: arguments.limit(MOST_LISTED)?,
+            }),
             "track_record" => Self::TrackRecord { agent: arguments.required("agent")? },
             "list" => Self::List(List {
                 to: arguments.string("to")?,
@@ -119,11 +143,20 @@ pub(crate) fn answer(
     context: &Context<'_>,
     configuration: &Configuration,
 ) -> Result<Result<Value, Refusal>, ViewError> {
-    let reader = (configuration.sections.work.reads == Reads::Parties).then_some(context.principal.id.as_str());
+    let is_restricted = configuration.sections.work.reads == Reads::Parties && !is_gateway(&context.principal.id);
+    let reader = is_restricted.then_some(context.principal.id.as_str());
     // Who signed in runs the desk, and sees how each agent does even where reads are restricted.
     let own = reader.filter(|_| context.principal.established != Established::SignIn);
     match query {
         Query::Get { id } => get(view, id, reader),
+        Query::Gateway { id } => match record(view, id, reader)? {
+            Ok(record) => Ok(Ok(gateway::status(view, &record, context.now)?)),
+            Err(refusal) => Ok(Err(refusal)),
+        },
+        Query::Calls(calls) => match record(view, &calls.id, reader)? {
+            Ok(record) => gateway::calls(view, &record, calls.before, calls.limit.unwrap_or(MOST_LISTED)),
+            Err(refusal) => Ok(Err(refusal)),
+        },
         Query::List(list) => find(view, list, reader),
         Query::TrackRecord { agent } if own.is_some_and(|own| own != agent) => {
             let rule =
@@ -138,17 +171,23 @@ pub(crate) fn answer(
     }
 }
 
+/// An order, for whoever may read it. A stranger gets the same answer as for one that is not there, and learns nothing.
+fn record(view: &View, id: &str, reader: Option<&str>) -> Result<Result<OrderRecord, Refusal>, ViewError> {
+    let record = view.document::<OrderRecord>(id)?;
+    Ok(record.filter(|record| reader.is_none_or(|reader| record.parties.contains(reader))).ok_or_else(|| not_found(id)))
+}
+
 fn get(view: &View, id: &str, reader: Option<&str>) -> Result<Result<Value, Refusal>, ViewError> {
-    let Some(record) = view.document::<OrderRecord>(id)? else { return Ok(Err(not_found(id))) };
-    if reader.is_some_and(|reader| !record.parties.contains(reader)) {
-        // The same answer as for an order that is not there: a stranger learns nothing.
-        return Ok(Err(not_found(id)));
-    }
+    let record = match record(view, id, reader)? {
+        Ok(record) => record,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     let last_report = match record.last_report_id() {
         Some(report) => view.document(&report)?,
         None => None,
     };
-    Ok(Ok(reply::view(&record, last_report.as_ref()).into()))
+    let effects = gateway::effect_views(view, &record)?;
+    Ok(Ok(reply::view(&record, last_report.as_ref(), effects).into()))
 }
 
 fn find(view: &View, list: &List, reader: Option<&str>) -> Result<Result<Value, Refusal>, ViewError> {

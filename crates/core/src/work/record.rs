@@ -126,7 +126,8 @@ impl OrderRecord {
         !self.state.is_terminal() && self.deadline().is_none_or(|deadline| now > deadline)
     }
 
-    fn deadline(&self) -> Option<Millis> {
+    /// The deadline; `None` if it names no certain instant.
+    pub(super) fn deadline(&self) -> Option<Millis> {
         time::instant(text(&self.order, "deadline"))
     }
 

@@ -41,13 +41,15 @@ fn summary_of(order: &Value, state: State, last_seq: u64) -> Object {
         .with("last_seq", last_seq)
 }
 
-/// The view: the summary, plus `order`, `latest_report` (or null), `findings`, `events`.
-pub(super) fn view(record: &OrderRecord, latest_report: Option<&ReportRecord>) -> Object {
+/// The view: the summary, plus `order`, `latest_report` (or null), `findings`, `events`, and `effects` where some were
+/// approved.
+pub(super) fn view(record: &OrderRecord, latest_report: Option<&ReportRecord>, effects: Option<Value>) -> Object {
     summary(record)
         .with("order", record.order.clone())
         .with("latest_report", latest_report.map_or(Value::Null, |latest| latest.report.clone()))
         .with("findings", findings(&record.findings))
         .with("events", record.events.iter().map(Event::to_value).collect::<Value>())
+        .with_some("effects", effects)
 }
 
 /// The answer to a report: the summary plus `findings`.

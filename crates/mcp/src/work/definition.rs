@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::schema::{
-    acting, amounts, arguments, described, handoff, object, order_id, page, pass, started, states, string, strings,
-    submitted, track_record, view,
+    acting, amounts, arguments, described, handoff, object, order_id, page, pass, reference, started, states, string,
+    strings, submitted, track_record, view,
 };
 use crate::tool::{Definition, Nature};
 
@@ -220,6 +220,18 @@ pub(super) fn review() -> Definition {
             `approve` finishes the order and releases its staged effects; `rework` sends it back to working.",
         nature: Nature::Decides,
         input: acting(input, &["id", "decision"]),
+        output: view(),
+    }
+}
+
+pub(super) fn allow_retry() -> Definition {
+    Definition {
+        name: "allow_effect_retry",
+        title: "Allow effect retry",
+        description: "Let a staged effect that failed, or was started and never finished, be carried out once more. If it did run \
+            after all, it then happens twice: find out first. For the manager of an approved order.",
+        nature: Nature::Decides,
+        input: acting(json!({"id": order_id(), "ref": reference(), "reason": string()}), &["id", "ref"]),
         output: view(),
     }
 }

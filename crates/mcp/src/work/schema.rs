@@ -112,6 +112,11 @@ pub(super) fn view() -> Value {
     ])
 }
 
+/// The ref of a call (`spec §8.3`).
+pub(super) fn reference() -> Value {
+    described("string", "`server/tool#n`")
+}
+
 /// The answer to a start: the view, and a pass where the desk signs them.
 pub(super) fn started() -> Value {
     let mut schema = view();

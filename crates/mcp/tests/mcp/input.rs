@@ -69,7 +69,7 @@ async fn unroutable_requests_get_protocol_errors() {
     let (_desk, mut manager, _worker) = pair().await;
     let cases = [
         ("tools/call", json!({"name": "no_such_tool", "arguments": {}}), -32602),
-        ("tools/call", json!({"name": "allow_effect_retry", "arguments": {}}), -32602),
+        ("tools/call", json!({"name": "delete_work_order", "arguments": {}}), -32602),
         ("tools/call", json!({}), -32602),
         ("tools/call", json!({"name": 7}), -32602),
         ("tools/call", json!({"name": "get_work_order", "arguments": [1]}), -32602),

@@ -112,7 +112,7 @@ async fn the_library_s_own_client_gets_along_on_both() {
             let config = ClientConfig::new(ClientCapabilities::default(), Implementation::new("test", "0"));
             let client = config.serve_with_lifecycle(ours, mode).await.unwrap();
             let tools = client.list_all_tools().await.unwrap();
-            assert_eq!(tools.len(), 13);
+            assert_eq!(tools.len(), 14);
             let arguments = order().as_object().unwrap().clone();
             let call = CallToolRequestParams::new("create_work_order").with_arguments(arguments);
             let result = client.call_tool(call).await.unwrap();

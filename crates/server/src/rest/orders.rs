@@ -24,7 +24,7 @@ use crate::problem::{Code, Problem};
 const WAIT_SECONDS: u64 = 25;
 const MOST_WAIT_SECONDS: u64 = 55;
 
-type Answer = Result<Response, Problem>;
+pub(super) type Answer = Result<Response, Problem>;
 
 /// List orders
 ///
@@ -294,7 +294,14 @@ pub(super) async fn cancel_order(
 }
 
 /// Runs a command on the order in the path.
-async fn act(app: &App, principal: &Principal, once: &Once, name: &str, id: Id, arguments: Object) -> Answer {
+pub(super) async fn act(
+    app: &App,
+    principal: &Principal,
+    once: &Once,
+    name: &str,
+    id: Id,
+    arguments: Object,
+) -> Answer {
     Ok(json(StatusCode::OK, &command(app, principal, once, name, id, arguments).await?))
 }
 

@@ -9,6 +9,10 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+mod gateway;
+
+pub(crate) use gateway::*;
+
 /// Shapes whose description is a published schema, which `docs::published` puts in.
 macro_rules! published {
     ($($name:ident),*) => {$(
@@ -95,6 +99,9 @@ pub(crate) struct View {
     /// Findings of the last accepted report: limits
     findings: Vec<Finding>,
     events: Vec<Event>,
+    /// Where each effect stands that was approved
+    #[schema(nullable = false)]
+    effects: Option<Vec<ApprovedEffect>>,
 }
 
 /// An order with its history, and a pass where the server signs them

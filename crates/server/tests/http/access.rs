@@ -157,7 +157,7 @@ async fn numbers_need_a_key_where_others_can_reach_them() {
     exposed.get("/metrics").send().await.is_problem(401, "UNAUTHENTICATED");
     let numbers = exposed.get("/metrics").by(MANAGER).send().await;
     assert_eq!(numbers.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
-    assert!(numbers.text().contains("bailiwick_api_keys 3"), "{}", numbers.text());
+    assert!(numbers.text().contains("bailiwick_api_keys 4"), "{}", numbers.text());
     exposed.stop().await;
 }
 

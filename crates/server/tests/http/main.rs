@@ -3,6 +3,7 @@
 
 mod access;
 mod agents;
+mod gateway;
 mod inbox;
 mod journal;
 mod limits;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::running::{MANAGER, WORKER, done, new_order, start};
 
 /// Every operation there is.
-const OPERATIONS: [&str; 25] = [
+const OPERATIONS: [&str; 33] = [
     "get /.well-known/bailiwick-revocations",
     "get /.well-known/jwks.json",
     "delete /api/v1/session",
@@ -21,6 +21,8 @@ const OPERATIONS: [&str; 25] = [
     "get /api/v1/journal/head",
     "get /api/v1/orders",
     "get /api/v1/orders/{id}",
+    "get /api/v1/orders/{id}/calls",
+    "get /api/v1/orders/{id}/gateway",
     "get /api/v1/session",
     "get /healthz",
     "get /metrics",
@@ -28,7 +30,13 @@ const OPERATIONS: [&str; 25] = [
     "post /api/v1/orders",
     "post /api/v1/orders/{id}/accept",
     "post /api/v1/orders/{id}/answer",
+    "post /api/v1/orders/{id}/calls",
+    "post /api/v1/orders/{id}/calls/outcome",
     "post /api/v1/orders/{id}/cancel",
+    "post /api/v1/orders/{id}/control",
+    "post /api/v1/orders/{id}/effects/begin",
+    "post /api/v1/orders/{id}/effects/outcome",
+    "post /api/v1/orders/{id}/effects/retry",
     "post /api/v1/orders/{id}/decline",
     "post /api/v1/orders/{id}/pass",
     "post /api/v1/orders/{id}/progress",

@@ -22,9 +22,10 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) const MANAGER: &str = "agent:manager";
 pub(crate) const WORKER: &str = "agent:worker";
+pub(crate) const GATEWAY: &str = "gateway:edge";
 
-pub(crate) const KEYS: &str =
-    r#"{"keys": {"manager-key": "agent:manager", "worker-key": "agent:worker", "auditor-key": "human:auditor"}}"#;
+pub(crate) const KEYS: &str = r#"{"keys": {"manager-key": "agent:manager", "worker-key": "agent:worker", "auditor-key": "human:auditor",
+        "gateway-key": "gateway:edge"}}"#;
 
 /// Longer than anything here takes.
 pub(crate) const SOON: Duration = Duration::from_secs(10);
@@ -133,6 +134,7 @@ impl Call {
         let key = match agent {
             MANAGER => "manager-key",
             WORKER => "worker-key",
+            GATEWAY => "gateway-key",
             _ => "auditor-key",
         };
         self.header("authorization", &format!("Bearer {key}"))

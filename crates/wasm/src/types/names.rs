@@ -45,7 +45,7 @@ macro_rules! declare {
 }
 
 const KINDS: [Kind; 2] = [Kind::Invalid, Kind::Limit];
-const ROLES: [Role; 3] = [Role::Manager, Role::Worker, Role::Desk];
+const ROLES: [Role; 4] = [Role::Manager, Role::Worker, Role::Desk, Role::Gateway];
 
 /// The states that nothing leads out of: the last four.
 const TERMINAL: [State; 4] = [State::Approved, State::Declined, State::Expired, State::Cancelled];
