@@ -30,8 +30,9 @@ Examples:
     --header \"Authorization: Bearer <key>\"
 
 keys.json is {\"keys\": {\"<long random key>\": \"agent:worker\", \"<another>\": \"human:ada\"}}.
-desk-key.json is made by `bailiwick keys new desk-key.json`; verifiers of passes fetch the public part
-at /.well-known/jwks.json. SIGHUP reads keys and configuration again; SIGTERM answers what is running and stops.";
+desk-key.json is what `bailiwick keys new desk-key.json` makes; verifiers of passes fetch its public
+part at /.well-known/jwks.json.
+SIGHUP reads keys and configuration again; SIGTERM answers what is running and stops.";
 
 /// The most bytes of a keys file.
 const KEYS_BYTES: usize = 4 << 20;

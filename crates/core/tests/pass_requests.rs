@@ -216,6 +216,37 @@ fn only_orders_whose_passes_could_be_alive_are_revoked() {
 }
 
 #[test]
+fn work_that_is_held_up_gets_no_pass_and_stopped_work_is_revoked() {
+    let mut world = working();
+    let alive = pass(&world, ID, &Check::at(world.now));
+    let control = |standing: &str| format!(r#"{{"id": "o", "standing": "{standing}", "reason": "R"}}"#);
+    let expected = [
+        ("paused", "PAUSED", false),
+        ("running", "", false),
+        ("stopped", "STOPPED", true),
+        ("running", "", false),
+        ("stopped", "STOPPED", true),
+    ];
+    for (standing, refused, is_revoked) in expected {
+        world.all(&[("m", "control", &control(standing))]);
+        assert_eq!(mint(&world, "w", ID).err().unwrap_or_default(), refused, "{standing}");
+        assert_eq!(mint(&world, "m", ID).unwrap_err(), "FORBIDDEN", "who asks comes first");
+        assert_eq!(list(&world).revokes(&alive).is_some(), is_revoked, "{standing}");
+    }
+    // Called off as well, it is named once.
+    world.all(&[("m", "cancel", ID)]);
+    assert!(list(&world).revokes(&alive).is_some());
+    let key = key();
+    let issuer = Issuer { name: "https://desk.example", key: &key, ttl_seconds: 900 };
+    let sign = |at| world.memory.sign_revocations((9, at), &issuer, world.now).unwrap().unwrap();
+    let orders = |token: String| Compact::parse(&token, 4096).unwrap().payload_object().unwrap().get("orders").cloned();
+    assert_eq!(write_compact(&orders(sign(world.now)).unwrap()), r#"["o"]"#);
+    let after = instant("2026-01-01T10:00:00.001Z").unwrap();
+    assert_eq!(write_compact(&orders(sign(after)).unwrap()), "[]", "past the deadline nothing is alive");
+    world.check_replay();
+}
+
+#[test]
 fn what_is_below_a_revoked_order_goes_with_it() {
     let mut world = working();
     let child = ORDER.replace(r#""id": "o", "to": "w""#, r#""id": "p", "to": "v", "parent_id": "o""#);

@@ -81,7 +81,8 @@ impl KeptList {
     /// Whether it will do for a head and a key.
     fn serves(&self, of: &(u64, Option<String>)) -> bool {
         let age = self.made.elapsed();
-        age < self.took.saturating_mul(LIST_PAUSE) || (self.of == *of && age < LIST_TIME)
+        let pause = self.took.saturating_mul(LIST_PAUSE).min(LIST_TIME);
+        age < pause || (self.of == *of && age < LIST_TIME)
     }
 }
 

@@ -177,6 +177,13 @@ async fn keys_take_turns() {
 
     // The next key is published before it signs, the one before verifies on.
     let old = SigningKeys::from(key(7));
+    let secret = old.to_private_value().get("keys").unwrap().as_array().unwrap()[0]
+        .get("d")
+        .unwrap()
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(!format!("{signer:?} {old:?}").contains(&secret));
     signer.replace_keys(old.rotated(key(8), now, at(600, now), at(4200, now)).unwrap());
     assert_eq!(desk.published_keys().await.unwrap().get("keys").unwrap().as_array().unwrap().len(), 2);
     let minted = mint(&desk, "w", "o").await.unwrap();

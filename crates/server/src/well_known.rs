@@ -46,7 +46,8 @@ pub(crate) async fn show_keys(State(app): State<Arc<App>>) -> Result<Response, P
 
 /// Show the revoked passes
 ///
-/// A JWS in the compact form, signed like the passes, of orders that ended before their deadline, by their ids. Verifiers keep the
+/// A JWS in the compact form, signed like the passes, of orders that ended before their deadline or are
+/// stopped, by their ids. Verifiers keep the
 /// newest they have seen and refuse a lower `version`. Needs no key. 404 where the server signs no passes.
 #[utoipa::path(
     get, path = REVOCATIONS_PATH, tag = "passes", security(()),

@@ -21,7 +21,7 @@ use crate::text::visible;
 const EXAMPLES: &str = "\
 Examples:
   bailiwick pass verify pass.jwt --keys jwks.json --issuer https://desk.example
-  bailiwick pass verify sub.jwt --parent root.jwt --keys jwks.json --worker agent:clerk --order wo_7 --json
+  bailiwick pass verify sub.jwt --parent root.jwt --keys jwks.json --order wo_7 --json
   curl -sO https://desk.example/.well-known/jwks.json
   curl -s https://desk.example/.well-known/bailiwick-revocations > revoked.jwt
   bailiwick pass verify pass.jwt --keys jwks.json --revocations revoked.jwt

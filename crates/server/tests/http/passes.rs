@@ -89,10 +89,19 @@ async fn verifiers_need_no_key() {
     let minted = server.call(Method::POST, &format!("/api/v1/orders/{id}/pass")).by(WORKER).send().await.json();
     let pass = believed(&server, &minted).await;
     assert_eq!(list(&server).await.revokes(&pass), None);
-    server.call(Method::POST, &format!("/api/v1/orders/{id}/cancel")).by(MANAGER).send().await;
-    let began = std::time::Instant::now();
-    while list(&server).await.revokes(&pass).is_none() {
-        assert!(began.elapsed().as_secs() < 10, "the list does not follow");
+    for (path, body, is_revoked, code) in [
+        ("control", json!({"standing": "stopped", "reason": "R"}), true, "STOPPED"),
+        ("control", json!({"standing": "running"}), false, ""),
+        ("cancel", json!({}), true, "INVALID_TRANSITION"),
+    ] {
+        let said = server.post(&format!("/api/v1/orders/{id}/{path}"), body).by(MANAGER).send().await;
+        assert_eq!(said.status, 200, "{}", said.text());
+        let asked = server.call(Method::POST, &format!("/api/v1/orders/{id}/pass")).by(WORKER).send().await;
+        assert_eq!(asked.json()["code"].as_str().unwrap_or_default(), code);
+        let began = std::time::Instant::now();
+        while list(&server).await.revokes(&pass).is_some() != is_revoked {
+            assert!(began.elapsed().as_secs() < 10, "the list does not follow");
+        }
     }
     assert_eq!(list(&server).await.version(), server.desk.head().await.unwrap().head.sequence);
     server.stop().await;

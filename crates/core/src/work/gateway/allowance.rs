@@ -43,6 +43,8 @@ pub struct Allowance {
     pub by: Option<String>,
     /// When
     pub since: Option<String>,
+    /// While stopped: until when passes of the order, or of one below it, could be alive
+    stopped_until: Option<Millis>,
 }
 
 /// Whether an order's gateways may go on, the strictest last.
@@ -84,6 +86,9 @@ pub(super) struct Exhausted {
 }
 
 impl Allowance {
+    /// The index of those that are stopped. The `sort` is the order's deadline.
+    pub(in crate::work) const STOPPED: &str = "stopped";
+
     /// Of an order of which there was no call.
     pub fn unused(order: &str) -> Self {
         Self {
@@ -100,6 +105,7 @@ impl Allowance {
             reason: None,
             by: None,
             since: None,
+            stopped_until: None,
         }
     }
 
@@ -176,11 +182,12 @@ impl Allowance {
         }
     }
 
-    /// The gateways were held up or let go on.
-    pub(in crate::work) fn controlled(&mut self, controlled: &Controlled) {
+    /// The gateways were held up or let go on, of an order with this deadline.
+    pub(in crate::work) fn controlled(&mut self, controlled: &Controlled, deadline: Option<Millis>) {
         self.version = self.version.saturating_add(1);
         self.standing = controlled.standing;
         self.reason.clone_from(&controlled.reason);
+        self.stopped_until = deadline.filter(|_| self.standing == Standing::Stopped);
         (self.by, self.since) = (Some(controlled.by.clone()), Some(controlled.at.clone()));
     }
 
@@ -265,6 +272,7 @@ impl Document for Allowance {
             .with_some("reason", self.reason.as_ref())
             .with_some("by", self.by.as_ref())
             .with_some("since", self.since.as_ref())
+            .with_some("stopped_until", self.stopped_until.map(time::format))
             .into()
     }
 
@@ -290,10 +298,14 @@ impl Document for Allowance {
             reason: string("reason"),
             by: string("by"),
             since: string("since"),
+            stopped_until: match string("stopped_until") {
+                Some(text) => Some(time::instant(&text)?),
+                None => None,
+            },
         })
     }
 
     fn index(&self) -> Vec<IndexEntry> {
-        Vec::new()
+        self.stopped_until.map(|until| IndexEntry::new(Self::STOPPED, "", time::format(until))).into_iter().collect()
     }
 }

@@ -182,7 +182,7 @@ fn check(turn: &Turn<'_>, allowance: &Allowance, begin: &BeginCall, staged: bool
 }
 
 /// Refuses while the gateways are held up.
-pub(super) fn check_standing(allowance: &Allowance) -> Result<(), Refusal> {
+pub(in crate::work) fn check_standing(allowance: &Allowance) -> Result<(), Refusal> {
     let (code, word, then) = match allowance.standing {
         Standing::Running => return Ok(()),
         Standing::Paused => ("PAUSED", "paused", "it goes on when somebody resumes it"),

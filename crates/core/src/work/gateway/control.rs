@@ -29,7 +29,7 @@ pub(super) fn set(view: &View, turn: Turn<'_>, wanted: Standing, reason: Option<
             by: turn.context.principal.id.clone(),
             at: time::format(turn.context.now),
         };
-        after.controlled(&controlled);
+        after.controlled(&controlled, turn.record.deadline());
         facts.push(GatewayFact::Controlled(controlled).into());
     }
     Ok(Outcome::accept(facts, standing(&after)))

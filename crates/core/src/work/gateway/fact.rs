@@ -8,7 +8,7 @@ use super::call::{Call, Ended};
 use super::effects;
 use crate::heart::{BlobReader, BlobWriter, Draft, ViewError};
 use crate::json::{Object, Value};
-use crate::work::{Fact, Totals};
+use crate::work::{Fact, OrderRecord, Totals};
 
 /// Something that followed from what a gateway did, or was told.
 #[derive(Debug, Clone, PartialEq)]
@@ -195,7 +195,8 @@ impl GatewayFact {
             }
             Self::EffectDone(done) => effects::keep_result(draft, done),
             Self::Controlled(controlled) => {
-                change(draft, &controlled.order, |allowance| allowance.controlled(controlled))
+                let deadline = draft.document::<OrderRecord>(&controlled.order)?.and_then(|record| record.deadline());
+                change(draft, &controlled.order, |allowance| allowance.controlled(controlled, deadline))
             }
         }
     }

@@ -24,6 +24,7 @@ mod query;
 
 pub use act::{Act, BeginCall, BeginEffect, CallOutcome, Ending, FinishCall, FinishEffect};
 pub use allowance::{Allowance, Standing};
+pub(in crate::work) use call::check_standing;
 pub use call::{Call, MOST_HELD, MOST_HELD_BYTES, RETURN_SECONDS};
 pub use effects::{Effect, EffectStatus, MOST_RESULT_BYTES, arguments_digest};
 pub(in crate::work) use effects::{fresh as fresh_effects, moved as effect_moved, views as effect_views};

@@ -3,6 +3,7 @@
 //! A pass is a secret, so it stands in no journal, document or receipt: it is made from the order whenever its worker
 //! asks, and asking leaves no trace (`spec work-orders §13`).
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,6 +17,7 @@ use crate::json::{Object, Value};
 use crate::message::quoted;
 use crate::time::{self, Millis};
 use crate::work::decide::{forbidden, not_found, refusal};
+use crate::work::gateway::{Allowance, check_standing};
 use crate::work::record::index;
 use crate::work::{OrderRecord, State};
 
@@ -68,7 +70,7 @@ impl Request {
 /// Makes a pass for whoever acts, if they are the order's worker and at work: `{pass, expires_at}`.
 ///
 /// Refused, in this order: `NOT_FOUND`, `FORBIDDEN` to all but the worker, `INVALID_TRANSITION` unless the order is
-/// being worked on and not overdue; `BAD_REQUEST` if there can be no pass for the order.
+/// being worked on and not overdue; `PAUSED` or `STOPPED` while somebody holds the work up; `BAD_REQUEST` if there can be no pass for the order.
 pub(crate) fn mint(
     view: &View,
     request: &Request,
@@ -77,6 +79,11 @@ pub(crate) fn mint(
 ) -> Result<Result<Value, Refusal>, ViewError> {
     let Some(record) = view.document::<OrderRecord>(&request.id)? else { return Ok(Err(not_found(&request.id))) };
     if let Err(refusal) = check_may_have(&record, context) {
+        return Ok(Err(refusal));
+    }
+    // Whoever was held up must not go on where the desk can't be asked.
+    let allowance: Option<Allowance> = view.document(&request.id)?;
+    if let Some(Err(refusal)) = allowance.map(|allowance| check_standing(&allowance)) {
         return Ok(Err(refusal));
     }
     let audiences: Vec<&str> = request.audiences.iter().map(String::as_str).collect();
@@ -110,8 +117,8 @@ fn check_may_have(record: &OrderRecord, context: &Context<'_>) -> Result<(), Ref
     Err(refusal("INVALID_TRANSITION", format!("order {id} is {state}, passes are for orders that are working")))
 }
 
-/// Signs the list of orders whose passes no longer count though they may not have ended: orders that were called off or
-/// ran into a limit before their deadline. They stay on it until the deadline, after which no pass of theirs or of an
+/// Signs the list of orders whose passes no longer count though they may not have ended: orders that were called off, ran
+/// into a limit before their deadline, or are stopped. They stay on it until the deadline, after which no pass of theirs or of an
 /// order below them can be alive.
 ///
 /// What is on the list follows from the journal up to its head alone, `version` being the head's sequence and `as_of` its
@@ -122,17 +129,11 @@ pub(crate) fn sign_revocations(
     issuer: &Issuer<'_>,
     now: Millis,
 ) -> Result<Result<String, Refusal>, ViewError> {
-    let revoked: Vec<OrderRecord> = view.select(&Select {
-        kind: OrderRecord::KIND,
-        scope: Scope::Workspace,
-        index: index::REVOKED,
-        value: String::new(),
-        also: Vec::new(),
-        after: Some((time::format(as_of), String::new())),
-        order: Order::Ascending,
-        limit: MOST_REVOKED.saturating_add(1),
-    })?;
-    let orders: Vec<&str> = revoked.iter().map(OrderRecord::order_id).collect();
+    let ended: Vec<OrderRecord> = view.select(&until_after(index::REVOKED, OrderRecord::KIND, as_of))?;
+    let stopped: Vec<Allowance> = view.select(&until_after(Allowance::STOPPED, Allowance::KIND, as_of))?;
+    // One may be both, and stands on the list once.
+    let orders = ended.iter().map(OrderRecord::order_id).chain(stopped.iter().map(|allowance| &*allowance.order));
+    let orders: Vec<&str> = orders.collect::<BTreeSet<_>>().into_iter().collect();
     let list =
         revoke(issuer.name, version, &Revocations { orders: &orders, ..Revocations::default() }, issuer.key, now);
     // A shorter list would bring passes back.
@@ -141,4 +142,18 @@ pub(crate) fn sign_revocations(
         return Ok(Err(refusal("UNAVAILABLE", message)));
     }
     Ok(Ok(list))
+}
+
+/// Whatever an index sorts at a time or later.
+fn until_after(index: &'static str, kind: &'static str, time: Millis) -> Select {
+    Select {
+        kind,
+        scope: Scope::Workspace,
+        index,
+        value: String::new(),
+        also: Vec::new(),
+        after: Some((time::format(time), String::new())),
+        order: Order::Ascending,
+        limit: MOST_REVOKED.saturating_add(1),
+    }
 }
