@@ -7,7 +7,9 @@ use std::time::Duration;
 use bailiwick_core::json::Limits;
 use bailiwick_core::principal::{GATEWAY, Principal};
 use bailiwick_core::work::quoted;
-use bailiwick_gateway::{Authority, Gateway, LocalDesk, Naming, Options, Outcome, Upstreams, commit, serve_stdio};
+use bailiwick_gateway::{
+    Authority, Carried, Gateway, LocalDesk, Naming, Options, Outcome, Upstreams, commit, serve_stdio,
+};
 use tracing::level_filters::LevelFilter;
 
 use crate::failure::{Answer, Failure};
@@ -46,8 +48,11 @@ pub(crate) struct Arguments {
     /// Who the worker is, to be sure that it is this order's
     #[arg(long = "as", visible_alias = "actor", value_name = "AGENT", env = "AWL_ACTOR")]
     actor: Option<String>,
-    #[command(flatten)]
-    store: StoreArguments,
+    /// The store: a file, a folder with a `bailiwick.db`, `sqlite:FILE` or `postgres://…`
+    ///
+    /// Without it as for every command: BAILIWICK_STORE, AWL_STORE, AGENTOOL_COLLAB_DB, the configuration, the user's folder.
+    #[arg(long, value_name = "STORE")]
+    store: Option<String>,
     /// Carry out what was approved, and end
     #[arg(long)]
     commit: bool,
@@ -67,7 +72,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let input = Input::from(arguments.config.clone());
     let upstreams = Upstreams::parse(&input.read(Limits::DOCUMENT.bytes)?)
         .map_err(|error| Failure::usage(format!("`{}`: {error}", arguments.config.display())))?;
-    let (_, place) = arguments.store.read()?;
+    // `--config` names the servers here, so the desk's own configuration is where it usually is.
+    let store = StoreArguments { store: arguments.store.clone(), ..StoreArguments::default() };
+    let (_, place) = store.read()?;
     place.check_exists()?;
     crate::block_on(async {
         let shutdown = signals::shutdown()?;
@@ -105,15 +112,16 @@ async fn serve(
 async fn carry_out(authority: &dyn Authority, upstreams: &Upstreams, call_time: Duration) -> Result<Answer, Failure> {
     let mut output = Output::new();
     let mut broken = None;
-    let carried = commit(authority, upstreams, call_time, &mut |carried| {
+    let mut say = |carried: &Carried| {
         let message = carried.message.as_deref().map_or_else(String::new, |message| format!(": {}", visible(message)));
         let line = format!("{} {}{message}", visible(&carried.reference), carried.outcome.as_str());
         // Said at once: the next one may take long.
         if let Err(failure) = output.line(line).and_then(|()| output.flush()) {
             broken.get_or_insert(failure);
         }
-    });
-    match carried.await {
+    };
+    let carried = commit(authority, upstreams, call_time, &mut say).await;
+    match carried {
         Ok(_) if broken.is_some() => broken.map_or(Ok(Answer::No), Err),
         Ok(carried) => Ok(Answer::when(carried.iter().all(|carried| carried.outcome == Outcome::Done))),
         Err(bailiwick_gateway::Failure::Refused(refusal)) => {

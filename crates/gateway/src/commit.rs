@@ -64,7 +64,7 @@ pub async fn commit(
     authority: &dyn Authority,
     upstreams: &Upstreams,
     call_time: Duration,
-    each: &mut (dyn FnMut(&Carried) + Send),
+    each: &mut dyn FnMut(&Carried),
 ) -> Result<Vec<Carried>, Failure> {
     let order = authority.order().await?;
     if order.get("state").and_then(Value::as_str) != Some("approved") {

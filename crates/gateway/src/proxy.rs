@@ -4,13 +4,13 @@ mod lists;
 mod session;
 mod settling;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bailiwick_core::heart::Refusal;
 use bailiwick_core::json::{self, Object, write_compact, write_pretty};
 use bailiwick_core::work::{ToolSet, effect_references, is_name, quoted};
-use rmcp::model::{CallToolRequestParams, ErrorData};
+use rmcp::model::{CallToolRequestParams, ErrorData, RequestMetaObject};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
 use serde_json::{Value, json};
@@ -76,8 +76,8 @@ struct Shared {
     upstreams: Vec<Upstream>,
     settling: Settling,
     tasks: TaskTracker,
-    /// Whom to tell what servers tell
-    agents: Mutex<Vec<Peer<RoleServer>>>,
+    /// Whom to tell what servers tell, once there was a request
+    agent: OnceLock<Peer<RoleServer>>,
 }
 
 impl Gateway {
@@ -105,9 +105,9 @@ impl Gateway {
             .collect();
         let tasks = TaskTracker::new();
         let settling = Settling::start(Arc::clone(&authority), &tasks);
-        let agents = Mutex::default();
-        let gateway =
-            Self { shared: Arc::new(Shared { authority, order, options, upstreams, settling, tasks, agents }) };
+        let gateway = Self {
+            shared: Arc::new(Shared { authority, order, options, upstreams, settling, tasks, agent: OnceLock::new() }),
+        };
         tokio::spawn(session::pass_on(Arc::downgrade(&gateway.shared), told));
         Ok(gateway)
     }
@@ -166,7 +166,7 @@ impl Gateway {
             }));
         }
         let n = begun.get("n").and_then(json::Value::as_number).and_then(|n| n.to_u64()).unwrap_or_default();
-        let forward = json!({"name": name, "arguments": arguments, "_meta": forwarded_meta(params.meta)});
+        let forward = json!({"name": name, "arguments": arguments, "_meta": forwarded_meta(&context.meta)});
         // Settled whatever happens to this request: an agent that goes away leaves a call that failed.
         let unsettled = self.shared.settling.unsettled(n);
         let answer = tokio::select! {
@@ -228,10 +228,6 @@ impl Gateway {
             Err(failure) => refused(&said(&failure)),
         }
     }
-
-    fn agents(&self) -> std::sync::MutexGuard<'_, Vec<Peer<RoleServer>>> {
-        self.shared.agents.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// What is said about a failure.
@@ -263,9 +259,8 @@ fn name_call(result: &mut Value, reference: &str) {
 }
 
 /// What of a request's `_meta` is for the server: everything but what speaks of the connection to us, and of passes.
-fn forwarded_meta(meta: Option<rmcp::model::RequestMetaObject>) -> Value {
-    let meta = meta.and_then(|meta| serde_json::to_value(meta).ok());
-    let Some(Value::Object(members)) = meta else { return json!({}) };
+fn forwarded_meta(meta: &RequestMetaObject) -> Value {
+    let Ok(Value::Object(members)) = serde_json::to_value(meta) else { return json!({}) };
     let is_for_us = |name: &str| name.starts_with("io.modelcontextprotocol/") || name == "awl/pass";
     members.into_iter().filter(|(name, _)| !is_for_us(name)).collect()
 }

@@ -57,6 +57,8 @@ const SUITES: &[Suite] = &[
         .needs(&[Tool::PythonClient]),
     Suite::new("mcp-conformance", "the public MCP suite, both revisions", Run::mcp_conformance)
         .needs(&[Tool::NodeClients]),
+    Suite::new("gateway", "a worker behind the gateway, with real MCP servers behind it", Run::gateway)
+        .needs(&[Tool::NodeClients]),
     Suite::new("package", "the npm package as others get it", Run::package).needs(PACKAGE),
     Suite::new("parity", "the vectors natively, in Node and in a browser, byte for byte", Run::parity).needs(PACKAGE),
     Suite::new("browser", "people and agents at the dashboard, in a real browser", Run::browser).needs(&[
@@ -289,6 +291,10 @@ impl Run {
 
     fn mcp_conformance(&mut self) -> Result<(), Failure> {
         self.client(setup::node(&self.project), "conformance.mjs")
+    }
+
+    fn gateway(&mut self) -> Result<(), Failure> {
+        self.client(setup::node(&self.project), "gateway.mjs")
     }
 
     fn package(&mut self) -> Result<(), Failure> {

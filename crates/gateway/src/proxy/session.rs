@@ -56,13 +56,10 @@ pub(super) async fn pass_on(shared: Weak<Shared>, mut told: mpsc::Receiver<(Stri
             continue;
         }
         let params = message.get_mut("params").map(Value::take);
-        let gateway = Gateway { shared };
-        let agents = gateway.agents().clone();
-        for agent in agents {
-            let notification = CustomNotification::new(method.clone(), params.clone());
-            if agent.send_notification(ServerNotification::CustomNotification(notification)).await.is_err() {
-                gateway.agents().retain(|known| !known.is_transport_closed());
-            }
+        if let Some(agent) = shared.agent.get() {
+            let notification = CustomNotification::new(method, params);
+            // An agent that is gone misses nothing.
+            let _ = agent.send_notification(ServerNotification::CustomNotification(notification)).await;
         }
     }
 }
@@ -100,6 +97,7 @@ impl Service<RoleServer> for Gateway {
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
+        self.shared.agent.get_or_init(|| context.peer.clone());
         let is_newer = context
             .protocol_version()
             .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
@@ -142,9 +140,6 @@ impl Service<RoleServer> for Gateway {
         notification: rmcp::model::ClientNotification,
         context: NotificationContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        if matches!(notification, rmcp::model::ClientNotification::InitializedNotification(_)) {
-            self.agents().push(context.peer.clone());
-        }
         Introduction.handle_notification(notification, context).await
     }
 

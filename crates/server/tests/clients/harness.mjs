@@ -17,6 +17,7 @@ const KEYS = { [MANAGER]: 'key-of-the-manager-0123456789', [WORKER]: 'key-of-the
 
 const TOOLS = [
   'accept_work_order',
+  'allow_effect_retry',
   'answer_question',
   'cancel_work_order',
   'create_work_order',
