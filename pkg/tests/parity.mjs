@@ -30,7 +30,8 @@ for (const build of BUILDS) {
   });
   await check(`${build}: objects give what their text gives`, () => {
     let compared = 0;
-    for (const text of Object.values(files).filter((text) => text.trimStart().startsWith('['))) {
+    const documents = Object.entries(files).filter(([file, text]) => text.trimStart().startsWith('[') && !file.startsWith('passes/'));
+    for (const [, text] of documents) {
       for (const [, vector] of parts(text)) {
         const { order } = Object.fromEntries(parts(vector));
         const value = JSON.parse(order);

@@ -5,12 +5,12 @@ import {
   BailiwickError, JournalVerifier, ORDER_SPEC, ORDER_SPECS, REPORT_SPEC, REPORT_SPECS, ROLE_FOR, STATES, TERMINAL_STATES, UNITS,
   allowedActions, canonicalize, effectReferences, hasInvalid, heldBySubOrders, isTerminal, isWorkOrder, isWorkReport,
   journalHash, journalPreimage, lastSeq, leafHash, merkleRoot, nextState, orderSpecFor, patternCovered, proveConsistency,
-  proveInclusion, reportSpecFor, summarize, toolAllowed, validateChildBudgets, validateChildOrder, validateOrder,
-  validateOwnCost, validateReport, verifyConsistency, verifyInclusion, verifyJournal, verifyPage, workOrderSchema,
+  proveInclusion, reportSpecFor, runPassVector, summarize, toolAllowed, validateChildBudgets, validateChildOrder, validateOrder,
+  validateOwnCost, validateReport, verifyConsistency, verifyInclusion, verifyJournal, verifyPage, verifyPasses, workOrderSchema,
   workReportSchema,
 } from 'bailiwick';
 import type {
-  Action, Amounts, ErrorCode, Finding, Hash, JournalReport, JournalRow, OrderRecord, Role, Rule, State, SubOrder, Summary,
+  Action, Amounts, ErrorCode, Finding, Hash, JournalReport, JournalRow, OrderRecord, PassVerdict, Role, Rule, State, SubOrder, Summary,
   TerminalState, Unit, Validation, WorkOrder, WorkReport,
 } from 'bailiwick';
 
@@ -116,3 +116,15 @@ try {
   assert(code === 'unexpected_end' && error.offset === 1, 'errors say where');
 }
 assert(api.validateOrder({ ...order, output_schema: { type: 'x' } }).findings[0]?.rule === 'O4', 'the full build knows schemas');
+
+const vector = { kind: 'pass', keys: { keys: [] }, check: { now: '2026-01-01T09:00:00Z' }, passes: ['x'], expect: {} };
+const verdict: PassVerdict = api.verifyPasses(['x'], { keys: [] }, { now: '2026-01-01T09:00:00Z', order: 'wo_1' });
+assert(!verdict.ok && verdict.link === 0 && api.runPassVector(vector)['code'] === verdict.code, 'the full build knows passes');
+for (const absent of [() => verifyPasses([], {}), () => runPassVector({})]) {
+  try {
+    absent();
+    assert(false, 'the small build has no passes');
+  } catch (error) {
+    assert(error instanceof BailiwickError && error.code === 'not_in_this_build', 'and says so');
+  }
+}

@@ -5,6 +5,7 @@
 //! - [`validate`]: orders, reports and sub-orders
 //! - [`tools`], [`lifecycle`]: what an order allows, and where it stands
 //! - [`journal`], [`rows`], [`merkle`]: verifying journals, their entries and proofs over them
+//! - [`passes`]: delegation passes, in the full build
 //! - [`canonical`]: RFC 8785
 //! - [`types`]: the types that TypeScript gets
 //! - [`fault`]: what can be wrong with a call
@@ -17,6 +18,7 @@ pub mod fault;
 pub mod journal;
 pub mod lifecycle;
 pub mod merkle;
+pub mod passes;
 pub mod rows;
 pub mod tools;
 pub mod types;

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_core::json::Value;
-use bailiwick_core::work::effect_references;
+use bailiwick_core::json::{Object, Value};
+use bailiwick_core::work::{State, effect_references};
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use super::Shown;
+use crate::api::{Path, fresh_key};
+use crate::desk::Desk;
 use crate::document::{items, text};
-use crate::parts::{Json, live, memo};
+use crate::parts::{Command, Json, focus, live, memo};
 
 /// The first effect that would run without one whose result it uses: its ref and the other's.
 pub(super) fn unmet(effects: &[Value], left_out: &BTreeSet<String>) -> Option<(String, String)> {
@@ -31,25 +34,103 @@ pub(super) fn listed(report: Option<&Value>) -> Vec<Value> {
     report.map(|report| items(report, "effects").to_vec()).unwrap_or_default()
 }
 
-/// The effects, for reading. Nothing where there are none.
+/// The effects, for reading, and how they stand once they were approved. Nothing where there are none.
 #[component]
 pub(super) fn Effects(shown: Shown) -> impl IntoView {
     let effects = memo(move || shown.report.with(|report| listed(report.as_deref())));
+    let standing = memo(move || {
+        shown.load.answer.with(|view| view.as_deref().map(|view| items(view, "effects").to_vec()).unwrap_or_default())
+    });
+    let approved = memo(move || shown.state.get() == Some(State::Approved));
+    let words = move || match (approved.get(), standing.with(Vec::is_empty)) {
+        (false, _) => "The worker wants these to run, in this order. None has run yet; approving the report lets them.",
+        (true, true) => "None of these was approved, so none runs.",
+        (true, false) => "Those that were approved run when the gateway carries them out:",
+    };
+    let command = move || {
+        let waits = standing.with(|all| all.iter().any(|effect| text(effect, "status") == "approved"));
+        let id = shown.id.get_value();
+        waits.then(
+            || view! { <Command text=format!("bailiwick gateway --order {id} --config upstream.json --commit")/> },
+        )
+    };
     live(move || {
         (!effects.with(Vec::is_empty)).then(|| view! {
             <section class="card stack tight" aria-labelledby="effects">
-                <h2 id="effects">"Held calls"</h2>
-                <p class="quiet">"The worker wants these to run, in this order. None has run yet; approving the report lets them."</p>
+                <h2 id="effects" tabindex="-1">"Held calls"</h2>
+                <p class="quiet">{live(words)}</p>
+                {live(command)}
                 <ol class="effects">
-                    {effects.get().into_iter().map(|effect| view! { <Effect effect/> }).collect_view()}
+                    {effects.get().into_iter().map(|effect| view! { <Effect shown standing approved effect/> }).collect_view()}
                 </ol>
             </section>
         })
     })
 }
 
+/// Where an approved effect stands, and another try where it went wrong.
 #[component]
-fn Effect(effect: Value) -> impl IntoView {
+fn Standing(shown: Shown, standing: Memo<Vec<Value>>, approved: Memo<bool>, name: String) -> impl IntoView {
+    let desk = Desk::here();
+    let name = StoredValue::new(name);
+    let fault = RwSignal::new(None::<String>);
+    let mine = memo(move || {
+        standing.with(|all| all.iter().find(|effect| name.with_value(|name| text(effect, "ref") == name)).cloned())
+    });
+    let retry = move |_| {
+        spawn_local(async move {
+            let path = Path::new("orders").then(&shown.id.get_value()).then("effects").then("retry").into_text();
+            let body = Object::new().with("ref", name.get_value());
+            match desk.post(&path, &body, &fresh_key()).await {
+                Ok(view) => {
+                    shown.load.answer.try_set(Some(std::sync::Arc::new(view)));
+                    desk.notices.say(format!("{} may be tried again.", name.get_value()));
+                    focus("effects");
+                }
+                Err(error) => {
+                    fault.try_set(Some(format!("Not done. {}.", error.sentence())));
+                }
+            }
+        });
+    };
+    let manages = move || shown.order.with(|order| text(order, "from") == desk.caller_id()) && desk.may_act();
+    live(move || {
+        if !approved.get() {
+            return None;
+        }
+        let Some(mine) = mine.get() else {
+            return Some(view! { <p class="quiet">"Not approved: it does not run."</p> }.into_any());
+        };
+        let (words, class, again) = match text(&mine, "status") {
+            "done" => ("Done", "badge good", false),
+            "failed" => ("Failed", "badge bad", true),
+            "started" => ("Running, or nobody knows whether it ran", "badge warn", true),
+            _ => ("Approved, waits to run", "badge", false),
+        };
+        let error = text(&mine, "error").to_string();
+        let result = mine.get("result").cloned().map(|result| {
+            view! { <details><summary>"Result"</summary><Json value=Signal::stored(result) what="result"/></details> }
+        });
+        let again = (again && manages()).then(|| {
+            view! {
+                <p class="quiet">"If it did run after all, another try makes it happen twice."</p>
+                <div><button type="button" class="button" on:click=retry>"Allow another try"</button></div>
+            }
+        });
+        Some(
+            view! {
+                <p aria-live="polite"><span class=class>{words}</span>" "{error}</p>
+                {result}
+                {again}
+                {live(move || fault.get().map(|fault| view! { <p class="note bad" role="alert">{fault}</p> }))}
+            }
+            .into_any(),
+        )
+    })
+}
+
+#[component]
+fn Effect(shown: Shown, standing: Memo<Vec<Value>>, approved: Memo<bool>, effect: Value) -> impl IntoView {
     let reversible = match effect.get("reversible").and_then(Value::as_bool) {
         Some(true) => Some("The worker says it can be undone"),
         Some(false) => Some("The worker says it cannot be undone"),
@@ -60,6 +141,7 @@ fn Effect(effect: Value) -> impl IntoView {
         <li class="stack tight">
             <p><code class="id">{text(&effect, "ref").to_string()}</code>" "<span class="quiet">{reversible}</span></p>
             <Json value=Signal::stored(arguments) what="arguments"/>
+            <Standing shown standing approved name=text(&effect, "ref").to_string()/>
         </li>
     }
 }

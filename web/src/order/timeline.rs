@@ -75,8 +75,16 @@ fn action_words(event: &Value) -> String {
         "rework" => "sent it back to work",
         "cancel" => "cancelled",
         "expire" => "ended it: expired",
+        "effect_start" => "began",
+        "effect_done" => "did",
+        "effect_failed" => "failed at",
+        "allow_effect_retry" => "allowed another try of",
         other => other,
     };
+    let effect = || texts(event, "effects").next().unwrap_or_default();
+    if text(event, "action").contains("effect") {
+        return format!("{words} {}", effect());
+    }
     if is_report(event) {
         return format!("{words}, {}", text(event, "note"));
     }

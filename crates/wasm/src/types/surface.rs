@@ -22,7 +22,7 @@ export declare const workReportSchema: JsonObject;
 /** The stable name of an error. */
 export type ErrorCode =
   // the module
-  | 'not_ready' | 'not_loaded' | 'internal'
+  | 'not_ready' | 'not_loaded' | 'internal' | 'not_in_this_build'
   // arguments
   | 'invalid_argument' | 'unsupported_value' | 'cyclic_value' | 'unreadable_value' | 'verifier_finished'
   // JSON text
