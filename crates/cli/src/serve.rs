@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use bailiwick_core::json::{Object, Value};
 use bailiwick_desk::{Desk, Signer};
+use bailiwick_gateway::Options as GatewayOptions;
 use bailiwick_mcp::{Access, Toolsets};
-use bailiwick_server::{Auth, KeyRing, Server, ServerOptions};
+use bailiwick_server::{Auth, Gatekeeping, KeyRing, Server, ServerOptions};
 use tracing::level_filters::LevelFilter;
 use tracing::{error, info, warn};
 
 use crate::configuration::{Configuration, ServerSection};
 use crate::failure::{Answer, Failure, cause};
+use crate::gateway;
 use crate::logging::{self, LogForm};
 use crate::output::{Mark, Output, Style};
 use crate::place::StoreArguments;
@@ -32,6 +34,8 @@ Examples:
 keys.json is {\"keys\": {\"<long random key>\": \"agent:worker\", \"<another>\": \"human:ada\"}}.
 desk-key.json is what `bailiwick keys new desk-key.json` makes; verifiers of passes fetch its public
 part at /.well-known/jwks.json.
+With --gateway-config upstream.json an order's worker reaches the order's tools, within its limits, at
+/gateway/<order>/mcp; `bailiwick gateway --help` says what upstream.json is.
 SIGHUP reads keys and configuration again; SIGTERM answers what is running and stops.";
 
 /// The most bytes of a keys file.
@@ -66,6 +70,9 @@ pub(crate) struct Arguments {
     read_only: bool,
     #[command(flatten)]
     signer: SignerArguments,
+    /// Offer each order's tools to its worker at /gateway/ORDER/mcp: the MCP servers behind, as for `bailiwick gateway`
+    #[arg(long, value_name = "FILE", conflicts_with = "read_only")]
+    gateway_config: Option<PathBuf>,
     /// How log lines look
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     log: LogForm,
@@ -90,7 +97,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let operator = arguments.operator.clone().or_else(|| section.operator.clone());
     let operator = operator.unwrap_or_else(|| sign_in::OPERATOR.to_owned());
     let signer = arguments.signer.read(&section)?;
-    let options = options(arguments, &section, host, keys.as_ref());
+    let mut options = options(arguments, &section, host, keys.as_ref());
+    options.gatekeeping = arguments
+        .gateway_config
+        .as_deref()
+        .map(gateway::read_upstreams)
+        .transpose()?
+        .map(|upstreams| Gatekeeping { upstreams, options: GatewayOptions::default() });
     place.warn_of_orders_to_import();
     warn_of_unread_configuration(arguments);
     crate::block_on_many(async {
@@ -193,6 +206,9 @@ fn announce(address: &str, link: &str, desk: &Desk, keys: Option<&Keys>, argumen
         output.line("               once, within 15 minutes; `bailiwick sign-in` prints another")?;
         output.line(format!("  Claude Code  claude mcp add --transport http bailiwick {address}/mcp{header}"))?;
         output.line(format!("  other agents MCP over streamable HTTP at {address}/mcp"))?;
+        if arguments.gateway_config.is_some() {
+            output.line(format!("  order tools  {address}/gateway/<order>/mcp, for the order's worker"))?;
+        }
         output.line(format!("  REST         {address}/api/v1/docs"))?;
         if let Some(signer) = desk.signer() {
             output.line(format!("  passes       by {}, keys at {address}/.well-known/jwks.json", signer.issuer()))?;

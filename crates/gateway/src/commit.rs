@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::authority::{Authority, Failure};
 use crate::config::Upstreams;
 use crate::message::{to_core, to_wire};
-use crate::upstream::{Upstream, UpstreamError};
+use crate::upstream::{self, Upstream, UpstreamError};
 
 /// An approved effect, and how it stands now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,11 +77,7 @@ pub async fn commit(
     // Nobody listens to what servers tell meanwhile.
     let (notified, mut told) = mpsc::channel(64);
     tokio::spawn(async move { while told.recv().await.is_some() {} });
-    let servers: Vec<Upstream> = upstreams
-        .0
-        .iter()
-        .map(|(name, program)| Upstream::new(name.clone(), program.clone(), call_time, notified.clone()))
-        .collect();
+    let servers = upstream::all(upstreams, call_time, &notified).map_err(Failure::Unreachable)?;
     let mut all = Vec::new();
     for effect in order.get("effects").and_then(Value::as_array).unwrap_or_default() {
         let carried = carry_out(authority, &servers, held, effect).await?;
@@ -114,7 +110,7 @@ async fn carry_out(
     let tool = record.get("tool").and_then(Value::as_str).unwrap_or_default();
     let digest = record.get("arguments").map(arguments_digest).unwrap_or_default();
     let claim = Object::new().with("ref", reference).with("tool", tool).with("arguments_digest", hex(&digest));
-    let begun = match authority.act("begin_effect", claim).await {
+    let begun = match authority.effect("begin_effect", claim).await {
         Ok(begun) => begun,
         Err(Failure::Refused(refusal)) => {
             let outcome = match refusal.code {
@@ -134,13 +130,13 @@ async fn carry_out(
             let kept = to_core(&result).ok().filter(|_| result.to_string().len() <= MOST_RESULT_BYTES);
             let message = kept.is_none().then_some("its result is too large to be used by other effects");
             let outcome = Object::new().with("ref", reference).with("outcome", "done").with_some("result", kept);
-            authority.act("finish_effect", outcome).await?;
+            authority.effect("finish_effect", outcome).await?;
             known(Outcome::Done, message)
         }
         Err(Ended::Unknown(why)) => known(Outcome::Unknown, Some(&why)),
         Err(Ended::Failed(error)) => {
             let outcome = Object::new().with("ref", reference).with("outcome", "failed").with("error", &*error);
-            authority.act("finish_effect", outcome).await?;
+            authority.effect("finish_effect", outcome).await?;
             known(Outcome::Failed, Some(&error))
         }
     }
@@ -164,7 +160,7 @@ async fn call(servers: &[Upstream], tool: &str, arguments: serde_json::Value) ->
         Ok(result) if result["isError"] == true => Err(Ended::Failed(first_text(&result))),
         Ok(result) => Ok(result),
         Err(UpstreamError::Answered(error)) => Err(Ended::Failed(shortened(&error["message"].to_string()))),
-        Err(UpstreamError::Unstarted(what)) => Err(Ended::Failed(what)),
+        Err(UpstreamError::Unasked(what)) => Err(Ended::Failed(what)),
         // It may have run all the same, so it is not settled: running it again is for the manager to allow.
         Err(UpstreamError::Failed(what)) => Err(Ended::Unknown(what)),
     }

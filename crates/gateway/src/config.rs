@@ -1,25 +1,63 @@
 //! Which MCP servers stand behind a gateway (`spec work-orders §15.1`).
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use bailiwick_core::json::{Limits, Object, Value, parse};
 use bailiwick_core::work::{is_part, quoted};
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{HeaderMap, Uri};
+
+use crate::http::parse_address;
 
 /// The most servers.
 const MOST_SERVERS: usize = 64;
 
 /// The servers, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Upstreams(pub(crate) BTreeMap<String, Program>);
+pub struct Upstreams(pub(crate) BTreeMap<String, Server>);
+
+/// Where a server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Server {
+    Program(Program),
+    Address(Address),
+}
+
+/// A server that is spoken to by streamable HTTP.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) url: Uri,
+    pub(crate) headers: HeaderMap,
+}
+
+impl fmt::Debug for Address {
+    /// Without the headers' values, which are secrets as a rule.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers = self.headers.keys().collect::<Vec<_>>();
+        f.debug_struct("Address").field("url", &self.url).field("headers", &headers).finish()
+    }
+}
 
 /// A server that is started as a program and spoken to over its standard input and output.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Program {
     pub(crate) command: String,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) folder: Option<PathBuf>,
+}
+
+impl fmt::Debug for Program {
+    /// Without arguments and the environment's values, among which there may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let environment = self.environment.keys().collect::<Vec<_>>();
+        f.debug_struct("Program")
+            .field("command", &self.command)
+            .field("environment", &environment)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a configuration is not taken: names the member at fault and what is accepted.
@@ -28,7 +66,8 @@ pub(crate) struct Program {
 pub struct ConfigError(String);
 
 impl Upstreams {
-    /// Reads `{"mcpServers": {"<server>": {"command", "args"?, "env"?, "cwd"?}}}`, the form that MCP clients use.
+    /// Reads `{"mcpServers": {"<server>": …}}`, the form that MCP clients use. A server is a program,
+    /// `{"command", "args"?, "env"?, "cwd"?}`, or an address for streamable HTTP, `{"url", "headers"?}`.
     ///
     /// # Errors
     ///
@@ -66,17 +105,22 @@ fn check_members(object: &Object, what: &str, accepted: &[&str]) -> Result<(), C
     }
 }
 
-fn read_server(name: &str, server: &Value) -> Result<Program, ConfigError> {
+fn read_server(name: &str, server: &Value) -> Result<Server, ConfigError> {
     let what = format!("server {}", quoted(name));
     if !is_part(name) {
         return Err(wrong(format!("{what}: a server's name has letters, digits, `_`, `.` and `-` only")));
     }
     let members = server.as_object().ok_or_else(|| wrong(format!("{what} must be an object")))?;
-    if members.contains("url") {
-        let then = "start a program that connects to it, or run `bailiwick gateway` where it can be started";
-        return Err(wrong(format!("{what}: servers by `url` are not supported yet; {then}")));
+    match (members.contains("command"), members.contains("url")) {
+        (true, false) => read_program(&what, members).map(Server::Program),
+        (false, true) => read_address(&what, members).map(Server::Address),
+        (true, true) => Err(wrong(format!("{what} has both a `command` and a `url`; it must have one of them"))),
+        (false, false) => Err(wrong(format!("{what} needs a `command` or a `url`"))),
     }
-    check_members(members, &what, &["command", "args", "env", "cwd"])?;
+}
+
+fn read_program(what: &str, members: &Object) -> Result<Program, ConfigError> {
+    check_members(members, what, &["command", "args", "env", "cwd"])?;
     let text = |member: &str| match members.get(member) {
         None => Ok(None),
         Some(value) => match value.as_str().filter(|text| !text.is_empty()) {
@@ -84,7 +128,6 @@ fn read_server(name: &str, server: &Value) -> Result<Program, ConfigError> {
             None => Err(wrong(format!("{what}: `{member}` must be a string that is not empty"))),
         },
     };
-    let command = text("command")?.ok_or_else(|| wrong(format!("{what} needs a `command`")))?;
     let arguments = match members.get("args") {
         None => Vec::new(),
         Some(list) => strings(list).ok_or_else(|| wrong(format!("{what}: `args` must be an array of strings")))?,
@@ -93,7 +136,28 @@ fn read_server(name: &str, server: &Value) -> Result<Program, ConfigError> {
         None => BTreeMap::new(),
         Some(list) => pairs(list).ok_or_else(|| wrong(format!("{what}: `env` must be an object of strings")))?,
     };
-    Ok(Program { command, arguments, environment, folder: text("cwd")?.map(PathBuf::from) })
+    let (command, folder) = (text("command")?.unwrap_or_default(), text("cwd")?.map(PathBuf::from));
+    Ok(Program { command, arguments, environment, folder })
+}
+
+fn read_address(what: &str, members: &Object) -> Result<Address, ConfigError> {
+    check_members(members, what, &["url", "headers"])?;
+    let url = members.get("url").and_then(Value::as_str).and_then(parse_address);
+    let url = url.ok_or_else(|| wrong(format!("{what}: `url` must begin with `http://` or `https://` and a host")))?;
+    let mut headers = HeaderMap::new();
+    let given = match members.get("headers") {
+        None => BTreeMap::new(),
+        Some(list) => pairs(list).ok_or_else(|| wrong(format!("{what}: `headers` must be an object of strings")))?,
+    };
+    for (name, value) in given {
+        // The value may be a secret, so it is not repeated.
+        let header = HeaderName::try_from(&name).ok().zip(HeaderValue::try_from(&value).ok());
+        let (header, mut value) = header
+            .ok_or_else(|| wrong(format!("{what}: header {} has a name or value that is none", quoted(&name))))?;
+        value.set_sensitive(true);
+        headers.insert(header, value);
+    }
+    Ok(Address { url, headers })
 }
 
 fn strings(list: &Value) -> Option<Vec<String>> {
@@ -112,12 +176,17 @@ mod tests {
     fn the_form_of_clients_is_taken() {
         let text =
             br#"{"mcpServers": {"mail": {"command": "npx", "args": ["-y", "x"], "env": {"A": "b"}, "cwd": "/tmp"},
-            "a.b-c_1": {"command": "y"}}}"#;
-        let Upstreams(servers) = Upstreams::parse(text).unwrap();
+            "a.b-c_1": {"url": "https://tools.example/mcp", "headers": {"Authorization": "Bearer s3cret"}}}}"#;
+        let upstreams = Upstreams::parse(text).unwrap();
+        assert!(!format!("{upstreams:?}").contains("s3cret"));
+        let Upstreams(servers) = upstreams;
         assert_eq!(servers.keys().collect::<Vec<_>>(), ["a.b-c_1", "mail"]);
-        let mail = &servers["mail"];
+        let Server::Program(mail) = &servers["mail"] else { unreachable!() };
         assert_eq!((mail.command.as_str(), mail.arguments.len()), ("npx", 2));
         assert_eq!((mail.environment["A"].as_str(), mail.folder.as_deref()), ("b", Some("/tmp".as_ref())));
+        let Server::Address(tools) = &servers["a.b-c_1"] else { unreachable!() };
+        assert_eq!(tools.url, "https://tools.example/mcp");
+        assert_eq!(tools.headers["authorization"], "Bearer s3cret");
     }
 
     #[test]
@@ -129,11 +198,15 @@ mod tests {
             (r#"{"mcpServers": {}, "x": 1}"#, "unknown member `x`"),
             (r#"{"mcpServers": {"a/b": {"command": "x"}}}"#, "server `a/b`"),
             (r#"{"mcpServers": {"a": {"command": "x", "type": "stdio"}}}"#, "unknown member `type`"),
-            (r#"{"mcpServers": {"a": {}}}"#, "needs a `command`"),
+            (r#"{"mcpServers": {"a": {}}}"#, "needs a `command` or a `url`"),
+            (r#"{"mcpServers": {"a": {"command": "x", "url": "http://h"}}}"#, "both"),
             (r#"{"mcpServers": {"a": {"command": ""}}}"#, "`command`"),
             (r#"{"mcpServers": {"a": {"command": "x", "args": [1]}}}"#, "`args`"),
             (r#"{"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}"#, "`env`"),
-            (r#"{"mcpServers": {"a": {"url": "http://localhost"}}}"#, "`url`"),
+            (r#"{"mcpServers": {"a": {"url": "ftp://localhost"}}}"#, "`url`"),
+            (r#"{"mcpServers": {"a": {"url": "/mcp"}}}"#, "`url`"),
+            (r#"{"mcpServers": {"a": {"url": "http://h", "args": []}}}"#, "unknown member `args`"),
+            (r#"{"mcpServers": {"a": {"url": "http://h", "headers": {"a b": "c"}}}}"#, "header `a b`"),
         ] {
             let error = Upstreams::parse(text.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(named), "{text}: {error}");

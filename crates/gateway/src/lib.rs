@@ -8,6 +8,7 @@
 //! - [`Upstreams::parse`]: the configuration, in the form that MCP clients use
 //! - [`Gateway`]: the proxy; [`serve_stdio`] serves it to an agent
 //! - [`commit`]: carries out what was approved
+//! - [`LocalDesk`], [`RemoteDesk`], [`WithPass`], [`Fallback`]: who answers for the order
 //!
 //! ```text
 //! agent ─▶ Gateway ─▶ Authority: may this call be made?
@@ -18,13 +19,17 @@ mod authority;
 mod commit;
 mod config;
 mod connection;
+mod http;
 mod message;
 mod names;
 mod proxy;
 mod upstream;
 
-pub use authority::{Answer, Authority, Failure, LocalDesk};
+pub use authority::{
+    AloneError, AloneOptions, Answer, AskedCall, Authority, Begun, Failure, Fallback, LocalDesk, PassSource, Place,
+    RemoteDesk, RemoteError, Terms, WithPass,
+};
 pub use commit::{Carried, Outcome, commit};
 pub use config::{ConfigError, Upstreams};
 pub use names::Naming;
-pub use proxy::{Gateway, GatewayError, Options, serve_stdio};
+pub use proxy::{Gateway, GatewayError, Options, Session, serve_stdio};

@@ -4,27 +4,28 @@ mod lists;
 mod session;
 mod settling;
 
-use std::sync::{Arc, OnceLock};
+use std::pin::pin;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use bailiwick_core::heart::Refusal;
-use bailiwick_core::json::{self, Object, write_compact, write_pretty};
-use bailiwick_core::work::{ToolSet, effect_references, is_name, quoted};
+use bailiwick_core::json::{self, write_compact, write_pretty};
+use bailiwick_core::work::{is_name, quoted};
 use rmcp::model::{CallToolRequestParams, ErrorData, RequestMetaObject};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
-use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use serde_json::{Map, Value, json};
+use tokio::sync::{broadcast, mpsc};
 use tokio_util::task::TaskTracker;
 
 use self::settling::Settling;
-use crate::authority::{Authority, Failure};
+use crate::authority::{AskedCall, Authority, Begun, Failure, Terms};
 use crate::config::Upstreams;
 use crate::message::{to_core, to_wire};
 use crate::names::Naming;
-use crate::upstream::{Upstream, UpstreamError};
+use crate::upstream::{self, Upstream, UpstreamError};
 
-pub use self::session::serve_stdio;
+pub use self::session::{Session, serve_stdio};
 
 /// The tool by which an agent learns what it has used and what is held.
 const STATUS: &str = "awl__status";
@@ -32,6 +33,12 @@ const STATUS: &str = "awl__status";
 const REF: &str = "awl/ref";
 /// The member of a result's `_meta` by which an upstream server says what the call cost.
 const COST: &str = "awl/cost";
+/// The member of a call's `_meta` by which its agent shows a pass (`spec §15.6`), and the proof that it is the pass's holder.
+const PASS: &str = "awl/pass";
+const PROOF: &str = "awl/proof";
+/// How many notifications wait for an agent that does not keep up; of progress, and of everything else.
+const STEPS: usize = 256;
+const TOLD: usize = 256;
 
 /// How a gateway behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +65,9 @@ pub enum GatewayError {
     /// The order cannot be read
     #[error("{0}")]
     Order(String),
+    /// Servers cannot be reached at all
+    #[error("{0}")]
+    Upstreams(String),
     /// The session with the agent broke
     #[error("the session with the agent ended: {0}")]
     Session(String),
@@ -71,13 +81,21 @@ pub struct Gateway {
 
 struct Shared {
     authority: Arc<dyn Authority>,
-    order: json::Value,
+    /// What the order allows, once that is known
+    terms: RwLock<Option<Arc<Terms>>>,
     options: Options,
     upstreams: Vec<Upstream>,
     settling: Settling,
     tasks: TaskTracker,
-    /// Whom to tell what servers tell, once there was a request
-    agent: OnceLock<Peer<RoleServer>>,
+    /// What servers tell outside of answers: method and params
+    told: broadcast::Sender<Told>,
+}
+
+/// What a server told.
+#[derive(Debug, Clone)]
+struct Told {
+    method: Arc<str>,
+    params: Option<Value>,
 }
 
 impl Gateway {
@@ -95,26 +113,34 @@ impl Gateway {
         if let Some((a, b)) = options.naming.can_collide(&names) {
             return Err(GatewayError::Collision(a, b));
         }
-        let view = authority.order().await.map_err(|failure| GatewayError::Order(said(&failure).message))?;
-        let order = view.get("order").cloned().unwrap_or(json::Value::Null);
-        let (notified, told) = mpsc::channel(64);
-        let upstreams = upstreams
-            .0
-            .iter()
-            .map(|(name, program)| Upstream::new(name.clone(), program.clone(), options.call_time, notified.clone()))
-            .collect();
+        let terms = authority.terms().await.map_err(|failure| GatewayError::Order(said(&failure).message))?;
+        let terms = RwLock::new(terms.map(Arc::new));
+        let (notified, notifications) = mpsc::channel(64);
+        let (told, _) = broadcast::channel(TOLD);
+        let upstreams = upstream::all(upstreams, options.call_time, &notified).map_err(GatewayError::Upstreams)?;
         let tasks = TaskTracker::new();
         let settling = Settling::start(Arc::clone(&authority), &tasks);
         let gateway = Self {
-            shared: Arc::new(Shared { authority, order, options, upstreams, settling, tasks, agent: OnceLock::new() }),
+            shared: Arc::new(Shared { authority, terms, options, upstreams, settling, tasks, told: told.clone() }),
         };
-        tokio::spawn(session::pass_on(Arc::downgrade(&gateway.shared), told));
+        tokio::spawn(session::pass_on(notifications, told));
         Ok(gateway)
     }
 
-    /// Who does the order's work.
-    pub fn worker(&self) -> &str {
-        self.shared.order.get("to").and_then(json::Value::as_str).unwrap_or_default()
+    /// Who does the order's work; `None` while that is not known.
+    pub async fn worker(&self) -> Option<String> {
+        self.terms().await.map(|terms| terms.worker.clone())
+    }
+
+    /// What the order allows. Of an order that was issued it never changes, so it is asked for until there is an answer.
+    async fn terms(&self) -> Option<Arc<Terms>> {
+        let known = self.shared.terms.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if known.is_some() {
+            return known;
+        }
+        let asked = self.shared.authority.terms().await.ok().flatten().map(Arc::new)?;
+        *self.shared.terms.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&asked));
+        Some(asked)
     }
 
     /// Waits until the outcome of every call is noted.
@@ -135,10 +161,6 @@ impl Gateway {
         Some((self.upstream(server)?, tool))
     }
 
-    fn patterns(&self, member: &str) -> ToolSet<'_> {
-        ToolSet::of(self.shared.order.get(member))
-    }
-
     /// A call: asked for, numbered, and then forwarded or held.
     async fn call(
         &self,
@@ -153,24 +175,23 @@ impl Gateway {
             return Err(ErrorData::invalid_params(message, None));
         };
         let tool = format!("{}/{name}", upstream.name);
-        let arguments = Value::Object(params.arguments.unwrap_or_default());
-        let begun = match self.begin(&tool, &arguments).await {
+        let (meta, arguments) = (meta_of(&context.meta), Value::Object(params.arguments.unwrap_or_default()));
+        let begun = match self.begin(&tool, &arguments, &meta).await {
             Ok(begun) => begun,
             Err(failure) => return Ok(refused(&said(&failure))),
         };
-        let reference = begun.get("ref").and_then(json::Value::as_str).unwrap_or_default().to_owned();
-        if begun.get("staged").and_then(json::Value::as_bool) == Some(true) {
+        let reference = begun.reference.as_str();
+        if begun.staged {
             return Ok(json!({
                 "content": [{"type": "text", "text": format!("pending:{reference}")}],
                 "_meta": {REF: reference},
             }));
         }
-        let n = begun.get("n").and_then(json::Value::as_number).and_then(|n| n.to_u64()).unwrap_or_default();
-        let forward = json!({"name": name, "arguments": arguments, "_meta": forwarded_meta(&context.meta)});
         // Settled whatever happens to this request: an agent that goes away leaves a call that failed.
-        let unsettled = self.shared.settling.unsettled(n);
+        let unsettled = self.shared.settling.unsettled(&begun);
+        let forward = json!({"name": name, "arguments": arguments, "_meta": forwarded(&meta)});
         let answer = tokio::select! {
-            answer = upstream.request("tools/call", forward) => answer,
+            answer = forward_with_progress(upstream, forward, meta.get("progressToken"), &context.peer) => answer,
             () = context.ct.cancelled() => {
                 unsettled.failed("the agent took the call back");
                 return Err(ErrorData::internal_error("the call was taken back", None));
@@ -179,7 +200,7 @@ impl Gateway {
         match answer {
             Ok(mut result) => {
                 unsettled.done(&result);
-                name_call(&mut result, &reference);
+                name_call(&mut result, reference);
                 Ok(result)
             }
             Err(UpstreamError::Answered(error)) => {
@@ -187,35 +208,29 @@ impl Gateway {
                 Err(serde_json::from_value(error)
                     .unwrap_or_else(|_| ErrorData::internal_error("the server failed", None)))
             }
-            Err(UpstreamError::Unstarted(what)) => {
+            Err(UpstreamError::Unasked(what)) => {
                 unsettled.returned(&what);
                 Ok(refused(&Refusal::new("UPSTREAM_FAILED", what)))
             }
             Err(UpstreamError::Failed(what)) => {
                 unsettled.failed(&what);
                 let mut result = refused(&Refusal::new("UPSTREAM_FAILED", what));
-                name_call(&mut result, &reference);
+                name_call(&mut result, reference);
                 Ok(result)
             }
         }
     }
 
-    async fn begin(&self, tool: &str, arguments: &Value) -> Result<json::Value, Failure> {
+    async fn begin(&self, tool: &str, arguments: &Value, meta: &Map<String, Value>) -> Result<Begun, Failure> {
         let bad = |message: String| Failure::Refused(Refusal::new("BAD_REQUEST", message));
         if !is_name(tool) {
             return Err(bad(format!("{} is no tool name that an order can allow", quoted(tool))));
         }
         let arguments =
             to_core(arguments).map_err(|error| bad(format!("the arguments are refused: {}", error.kind)))?;
-        let asked = Object::new().with("tool", tool);
-        let asked = if self.patterns("staged").allows(tool) {
-            asked.with("arguments", arguments)
-        } else {
-            let names = effect_references(&arguments).into_iter().map(|reference| reference.effect.into());
-            let names: Vec<json::Value> = names.collect();
-            if names.is_empty() { asked } else { asked.with("references", names) }
-        };
-        self.shared.authority.act("begin_call", asked).await
+        let shown = |name: &str| meta.get(name).and_then(Value::as_str).map(Into::into);
+        let call = AskedCall { tool: tool.into(), arguments, pass: shown(PASS), proof: shown(PROOF) };
+        self.shared.authority.begin_call(&call).await
     }
 
     /// What was used and what is held, as the worker needs it for its report.
@@ -258,9 +273,44 @@ fn name_call(result: &mut Value, reference: &str) {
     }
 }
 
+fn meta_of(meta: &RequestMetaObject) -> Map<String, Value> {
+    match serde_json::to_value(meta) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    }
+}
+
 /// What of a request's `_meta` is for the server: everything but what speaks of the connection to us, and of passes.
-fn forwarded_meta(meta: &RequestMetaObject) -> Value {
-    let Ok(Value::Object(members)) = serde_json::to_value(meta) else { return json!({}) };
-    let is_for_us = |name: &str| name.starts_with("io.modelcontextprotocol/") || name == "awl/pass";
-    members.into_iter().filter(|(name, _)| !is_for_us(name)).collect()
+fn forwarded(meta: &Map<String, Value>) -> Value {
+    let is_for_us =
+        |name: &str| name.starts_with("io.modelcontextprotocol/") || [PASS, PROOF, "progressToken"].contains(&name);
+    let members = meta.iter().filter(|(name, _)| !is_for_us(name));
+    members.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Forwards a call. How it gets on goes to the agent under its own token, and all of it before the answer.
+async fn forward_with_progress(
+    upstream: &Upstream,
+    call: Value,
+    token: Option<&Value>,
+    agent: &Peer<RoleServer>,
+) -> Result<Value, UpstreamError> {
+    let Some(token) = token else { return upstream.request("tools/call", call).await };
+    let (progress, mut steps) = mpsc::channel(STEPS);
+    let mut asked = pin!(upstream.ask("tools/call", call, Some(progress)));
+    let tell = async |mut step: Value| {
+        step["params"]["progressToken"] = token.clone();
+        session::tell(agent, "notifications/progress", step.get_mut("params").map(Value::take)).await;
+    };
+    let answer = loop {
+        tokio::select! {
+            biased;
+            Some(step) = steps.recv() => tell(step).await,
+            answer = &mut asked => break answer,
+        }
+    };
+    while let Ok(step) = steps.try_recv() {
+        tell(step).await;
+    }
+    answer
 }

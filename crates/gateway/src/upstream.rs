@@ -1,4 +1,4 @@
-//! One of the worker's MCP servers: started when it is needed, started again when it has died.
+//! One of the worker's MCP servers: connected when it is needed, and again when the connection has ended.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 use tokio::sync::{Mutex, mpsc};
 
-use crate::config::Program;
-use crate::connection::{Connection, Fault};
+use crate::config::{Address, Program, Server, Upstreams};
+use crate::connection::{Connection, Fault, Http, Progress};
+use crate::http::HttpClient;
 
 /// The revision that upstream servers are spoken to in: the last one with `initialize`, which every server in use knows.
 const PROTOCOL_VERSION: &str = "2025-11-25";
@@ -19,6 +20,8 @@ const START_TIME: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest that it is left alone.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How long a server that gave no answer in time has to say that it is alive.
+const PING_TIME: Duration = Duration::from_secs(5);
 /// The most pages of a list.
 const MOST_PAGES: usize = 100;
 
@@ -30,8 +33,8 @@ const OURS: [&str; 4] = ["BAILIWICK_KEY", "BAILIWICK_STORE", "AWL_PASS", "AWL_PA
 pub(crate) enum UpstreamError {
     /// The server answered with an error of the protocol: the error object
     Answered(Value),
-    /// It could not be started, so it was not asked; says why
-    Unstarted(String),
+    /// It could not be started or reached, so it was not asked; says why
+    Unasked(String),
     /// It gave no answer, so what it did is not known; says why
     Failed(String),
 }
@@ -39,10 +42,15 @@ pub(crate) enum UpstreamError {
 /// A server, and the connection to it while there is one.
 pub(crate) struct Upstream {
     pub(crate) name: String,
-    program: Program,
+    place: Place,
     time: Duration,
     notified: mpsc::Sender<(String, Value)>,
     state: Mutex<State>,
+}
+
+enum Place {
+    Program(Program),
+    Address(HttpClient, Address),
 }
 
 #[derive(Default)]
@@ -53,20 +61,45 @@ struct State {
     last_error: String,
 }
 
-/// A server that runs.
+/// A server that is connected.
 struct Live {
     connection: Connection,
     capabilities: Value,
-    // Killed when it is dropped.
-    _child: Child,
+    // Of a program: killed when it is dropped.
+    _child: Option<Child>,
+}
+
+/// The servers of a configuration, none of them connected yet. What they tell goes to `notified` with their name.
+///
+/// # Errors
+///
+/// What keeps servers from being reached at all.
+pub(crate) fn all(
+    upstreams: &Upstreams,
+    time: Duration,
+    notified: &mpsc::Sender<(String, Value)>,
+) -> Result<Vec<Upstream>, String> {
+    let mut client = None;
+    let mut all = Vec::with_capacity(upstreams.0.len());
+    for (name, server) in &upstreams.0 {
+        let place = match server {
+            Server::Program(program) => Place::Program(program.clone()),
+            Server::Address(address) => {
+                let client = match &client {
+                    Some(client) => HttpClient::clone(client),
+                    // Reading the machine's certificates takes a while, so once, and only where it is needed.
+                    None => client.insert(HttpClient::new()?).clone(),
+                };
+                Place::Address(client, address.clone())
+            }
+        };
+        let (name, notified) = (name.clone(), notified.clone());
+        all.push(Upstream { name, place, time, notified, state: Mutex::default() });
+    }
+    Ok(all)
 }
 
 impl Upstream {
-    /// A server that is not started yet. What it tells goes to `notified` with its name.
-    pub(crate) fn new(name: String, program: Program, time: Duration, notified: mpsc::Sender<(String, Value)>) -> Self {
-        Self { name, program, time, notified, state: Mutex::default() }
-    }
-
     /// What the server can do, as it said itself.
     pub(crate) async fn capabilities(&self) -> Result<Value, UpstreamError> {
         Ok(self.live().await?.capabilities.clone())
@@ -74,15 +107,45 @@ impl Upstream {
 
     /// Asks the server.
     pub(crate) async fn request(&self, method: &str, params: Value) -> Result<Value, UpstreamError> {
-        let live = self.live().await?;
-        let asked = tokio::time::timeout(self.time, live.connection.request(method, params)).await;
-        match asked {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(Fault::Answered(error))) => Err(UpstreamError::Answered(error)),
-            Ok(Err(Fault::Nonsense(what))) => Err(self.failed(format!("answered nonsense: {what}"))),
-            Ok(Err(Fault::Closed)) => Err(self.failed("ended before it answered".into())),
-            Err(_) => Err(self.failed(format!("did not answer within {} s", self.time.as_secs_f64()))),
+        self.ask(method, params, None).await
+    }
+
+    /// Asks the server; how it gets on goes to `progress`.
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        params: Value,
+        progress: Option<Progress>,
+    ) -> Result<Value, UpstreamError> {
+        let mut live = self.live().await?;
+        let mut asked = self.ask_once(&live, method, params.clone(), progress.clone()).await;
+        if let Some(Err(Fault::Unsent(_))) = &asked {
+            // The server knows nothing of it: its session has ended, or it died just now.
+            live = self.live().await?;
+            asked = self.ask_once(&live, method, params, progress).await;
         }
+        match asked {
+            Some(Ok(result)) => Ok(result),
+            Some(Err(Fault::Answered(error))) => Err(UpstreamError::Answered(error)),
+            Some(Err(Fault::Nonsense(what))) => Err(self.failed(format!("answered nonsense: {what}"))),
+            Some(Err(Fault::Unsent(why))) => Err(UpstreamError::Unasked(format!("server `{}` {why}", self.name))),
+            Some(Err(Fault::Closed)) => Err(self.failed("ended before it answered".into())),
+            None => {
+                tokio::spawn(end_unless_alive(live));
+                Err(self.failed(format!("did not answer within {} s", self.time.as_secs_f64())))
+            }
+        }
+    }
+
+    /// `None` if the time was up.
+    async fn ask_once(
+        &self,
+        live: &Live,
+        method: &str,
+        params: Value,
+        progress: Option<Progress>,
+    ) -> Option<Result<Value, Fault>> {
+        tokio::time::timeout(self.time, live.connection.request(method, params, progress)).await.ok()
     }
 
     /// Everything on a list, page by page.
@@ -115,7 +178,7 @@ impl Upstream {
         }
         state.live = None;
         if state.not_before.is_some_and(|not_before| Instant::now() < not_before) {
-            return Err(UpstreamError::Unstarted(state.last_error.clone()));
+            return Err(UpstreamError::Unasked(state.last_error.clone()));
         }
         match tokio::time::timeout(START_TIME.min(self.time), self.start()).await {
             Ok(Ok(live)) => {
@@ -132,25 +195,12 @@ impl Upstream {
                 state.not_before = Some(Instant::now() + state.pause);
                 state.last_error = format!("server `{}` {what}", self.name);
                 tracing::warn!(server = self.name, what, "an upstream server could not be started");
-                Err(UpstreamError::Unstarted(state.last_error.clone()))
+                Err(UpstreamError::Unasked(state.last_error.clone()))
             }
         }
     }
 
     async fn start(&self) -> Result<Live, String> {
-        let mut command = Command::new(&self.program.command);
-        command.args(&self.program.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        for name in OURS {
-            command.env_remove(name);
-        }
-        command.envs(&self.program.environment);
-        if let Some(folder) = &self.program.folder {
-            command.current_dir(folder);
-        }
-        let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("has no standard input and output".into());
-        };
         let (notified, mut notifications) = mpsc::channel::<Value>(64);
         let (name, to) = (self.name.clone(), self.notified.clone());
         tokio::spawn(async move {
@@ -160,20 +210,61 @@ impl Upstream {
                 }
             }
         });
-        let connection = Connection::open(stdout, stdin, notified);
-        let introduction = json!({
-            "protocolVersion": PROTOCOL_VERSION,
-            "capabilities": {},
-            "clientInfo": {"name": "bailiwick-gateway", "version": env!("CARGO_PKG_VERSION")},
-        });
-        let mut answer = match connection.request("initialize", introduction).await {
-            Ok(answer) => answer,
-            Err(Fault::Answered(error)) => return Err(format!("refused to begin: {error}")),
-            Err(Fault::Nonsense(what)) => return Err(format!("answered nonsense: {what}")),
-            Err(Fault::Closed) => return Err("ended before it introduced itself".into()),
+        let (connection, child) = match &self.place {
+            Place::Program(program) => {
+                let (connection, child) = run(program, notified)?;
+                (connection, Some(child))
+            }
+            Place::Address(client, Address { url, headers }) => {
+                (Connection::by(Http::open(client.clone(), url.clone(), headers.clone(), notified)), None)
+            }
         };
-        connection.notify("notifications/initialized", None).await;
-        let capabilities = answer.get_mut("capabilities").map_or(Value::Null, Value::take);
+        let capabilities = introduce(&connection).await?;
         Ok(Live { connection, capabilities, _child: child })
+    }
+}
+
+/// Starts a server and speaks to it over its standard input and output.
+fn run(program: &Program, notified: mpsc::Sender<Value>) -> Result<(Connection, Child), String> {
+    let mut command = Command::new(&program.command);
+    command.args(&program.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    for name in OURS {
+        command.env_remove(name);
+    }
+    command.envs(&program.environment);
+    if let Some(folder) = &program.folder {
+        command.current_dir(folder);
+    }
+    let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
+    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err("has no standard input and output".into());
+    };
+    Ok((Connection::over(stdout, stdin, notified), child))
+}
+
+/// Gets to know a server; gives what it can do.
+async fn introduce(connection: &Connection) -> Result<Value, String> {
+    let introduction = json!({
+        "protocolVersion": PROTOCOL_VERSION,
+        "capabilities": {},
+        "clientInfo": {"name": "bailiwick-gateway", "version": env!("CARGO_PKG_VERSION")},
+    });
+    let mut answer = connection.request("initialize", introduction, None).await.map_err(|fault| match fault {
+        Fault::Answered(error) => format!("refused to begin: {error}"),
+        Fault::Nonsense(what) => format!("answered nonsense: {what}"),
+        Fault::Unsent(why) => why,
+        Fault::Closed => "ended before it introduced itself".into(),
+    })?;
+    let version = answer["protocolVersion"].as_str().unwrap_or(PROTOCOL_VERSION).to_owned();
+    connection.introduced(&version).await;
+    Ok(answer.get_mut("capabilities").map_or(Value::Null, Value::take))
+}
+
+/// Ends a connection whose server gave no answer in time, unless the server is alive: then that one request takes long.
+async fn end_unless_alive(live: Arc<Live>) {
+    let asked = tokio::time::timeout(PING_TIME, live.connection.request("ping", json!({}), None)).await;
+    // Whatever it answers, it answers.
+    if !matches!(asked, Ok(Ok(_) | Err(Fault::Answered(_)))) {
+        live.connection.close();
     }
 }

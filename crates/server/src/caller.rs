@@ -41,11 +41,20 @@ pub(crate) async fn establish(State(app): State<Arc<App>>, request: Request, nex
 
 /// Finds out who makes a request by MCP. In open mode it may be nobody: then the call says who acts.
 pub(crate) async fn establish_agent(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let principal = match &app.auth {
-        Auth::Keys(keys) => by_key(keys, request.headers()).map(Some),
-        Auth::Open => claimed(request.headers()),
-    };
+    let principal = agent(&app, request.headers());
     go_on(&app, principal, request, next).await
+}
+
+/// Who makes a request by MCP; in open mode it may be nobody.
+///
+/// # Errors
+///
+/// As [`caller`].
+pub(crate) fn agent(app: &App, headers: &HeaderMap) -> Result<Option<Principal>, Problem> {
+    match &app.auth {
+        Auth::Keys(keys) => by_key(keys, headers).map(Some),
+        Auth::Open => claimed(headers),
+    }
 }
 
 /// Asks for a key only where others than programs on the same machine can reach the server.

@@ -5,6 +5,7 @@
 //! | Path | What |
 //! |---|---|
 //! | `/mcp` | the tools, over MCP's streamable HTTP |
+//! | `/gateway/{order}/mcp` | an order's tools, for its worker, where gateways are set up |
 //! | `/api/v1/…` | REST, and live events as server-sent events |
 //! | `/.well-known/jwks.json`, `/.well-known/bailiwick-revocations` | what verifiers of passes fetch |
 //! | `/sign-in` | gives a browser its session, by a link that works once |
@@ -32,6 +33,7 @@ mod caller;
 mod dashboard;
 mod docs;
 mod error;
+mod gateway;
 mod health;
 mod input;
 mod keys;
@@ -51,6 +53,7 @@ mod well_known;
 
 pub use docs::openapi;
 pub use error::ServerError;
+pub use gateway::Gatekeeping;
 pub use keys::{HashedKey, KeyError, KeyRing};
 pub use options::{Auth, Limits, ServerOptions};
 pub use server::{Server, serve};

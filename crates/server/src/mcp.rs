@@ -43,7 +43,7 @@ const INVALID_REQUEST: i64 = -32_600;
 const METHOD_NOT_FOUND: i64 = -32_601;
 
 /// Where a request of the newer wire says which revision it speaks.
-const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// The MCP endpoint.
 #[derive(Clone)]
@@ -206,7 +206,7 @@ fn session_id() -> Result<HeaderValue, Problem> {
     id.ok_or_else(|| Problem::new(Code::Internal, "no randomness for a session id"))
 }
 
-fn unreadable(cause: &ReadError) -> Response {
+pub(crate) fn unreadable(cause: &ReadError) -> Response {
     let message = format!("the body is not JSON: line {} column {}: {}", cause.line, cause.column, cause.kind);
     error(StatusCode::BAD_REQUEST, Value::Null, PARSE_ERROR, &message)
 }

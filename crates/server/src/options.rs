@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bailiwick_mcp::Toolsets;
 
-use crate::KeyRing;
+use crate::{Gatekeeping, KeyRing};
 
 /// What a server is started with.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub struct ServerOptions {
     pub toolsets: Toolsets,
     /// Who may read the journal while `work.restrict_reads` keeps orders to their parties
     pub auditors: Vec<String>,
+    /// The servers behind the gateways of orders; without them there are no gateways here
+    pub gatekeeping: Option<Gatekeeping>,
     /// What it takes on at once
     pub limits: Limits,
 }
@@ -72,6 +74,7 @@ impl ServerOptions {
             allowed_origins: Vec::new(),
             toolsets: Toolsets::default(),
             auditors: Vec::new(),
+            gatekeeping: None,
             limits: Limits::default(),
         }
     }

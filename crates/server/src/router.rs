@@ -11,12 +11,13 @@ use bailiwick_mcp::Toolsets;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
+use crate::gateway::Gateways;
 use crate::origin::Arrived;
 use crate::problem::{Code, Problem};
-use crate::{admission, caller, dashboard, docs, health, mcp, rest, sign_in, watch, well_known};
+use crate::{admission, caller, dashboard, docs, gateway, health, mcp, rest, sign_in, watch, well_known};
 
 /// The whole server as one service.
-pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
+pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets, gateways: Option<&Arc<Gateways>>) -> Router {
     let endpoint = mcp::Endpoint::new(Arc::clone(app), toolsets);
     let admit = || from_fn_with_state(Arc::clone(app), admission::admit);
     let rest = Router::from(rest::routes())
@@ -29,6 +30,13 @@ pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
         .with_state(endpoint)
         .layer(admit())
         .layer(from_fn_with_state(Arc::clone(app), caller::establish_agent));
+    let gateways = gateways.map_or_else(Router::new, |gateways| {
+        Router::new()
+            .route("/gateway/{id}/mcp", any(gateway::handle))
+            .with_state(Arc::clone(gateways))
+            .layer(admit())
+            .layer(from_fn_with_state(Arc::clone(app), caller::establish_agent))
+    });
     let people =
         sign_in::routes().method_not_allowed_fallback(method_not_allowed).layer(admit()).with_state(Arc::clone(app));
     let well_known = Router::from(well_known::routes())
@@ -48,6 +56,7 @@ pub(crate) fn router(app: &Arc<App>, toolsets: &Toolsets) -> Router {
         .merge(well_known)
         .merge(rest)
         .merge(agents)
+        .merge(gateways)
         .merge(people)
         .fallback(dashboard::file_or_nothing)
         .layer(from_fn_with_state(Arc::clone(app), check_origin))

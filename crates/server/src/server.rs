@@ -23,6 +23,7 @@ use tower::Service;
 
 use crate::admission::Admission;
 use crate::app::{App, Exposure};
+use crate::gateway::Gateways;
 use crate::metrics::Metrics;
 use crate::origin::{Arrived, Origins};
 use crate::presence::Presence;
@@ -92,16 +93,25 @@ impl Server {
         let Self { listener, address, desk, options } = self;
         let store = desk.describe();
         let app = Arc::new(app(address, desk, &options, shutdown.clone())?);
-        let router = router(&app, &options.toolsets);
+        let gateways = options.gatekeeping.clone();
+        let gateways = gateways.map(|gatekeeping| Arc::new(Gateways::new(Arc::clone(&app), gatekeeping)));
+        let router = router(&app, &options.toolsets, gateways.as_ref());
         if matches!(options.auth, Auth::Open) {
             tracing::warn!(%address, "OPEN MODE: every request is believed to be whoever it says it is; for trying out only");
         }
         tracing::info!(%address, %store, "serving");
         let tidying = tokio::spawn(tidy(Arc::clone(&app.metrics)));
+        let gateways_tidying = gateways.clone().map(|gateways| tokio::spawn(gateways.tidy()));
         let connections = accept(&listener, &app, &router, &shutdown).await;
         drop(listener);
         connections.finish(options.limits.stop_time).await;
         tidying.abort();
+        if let Some(tidying) = gateways_tidying {
+            tidying.abort();
+        }
+        if let Some(gateways) = gateways {
+            gateways.finish().await;
+        }
         tracing::info!("stopped");
         Ok(())
     }

@@ -17,7 +17,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bailiwick-desk", &["bailiwick-core", "bailiwick-schema", "bailiwick-store"]),
     ("bailiwick-mcp", &["bailiwick-core", "bailiwick-schema", "bailiwick-desk"]),
     ("bailiwick-gateway", &["bailiwick-core", "bailiwick-desk"]),
-    ("bailiwick-server", &["bailiwick-core", "bailiwick-schema", "bailiwick-desk", "bailiwick-mcp"]),
+    (
+        "bailiwick-server",
+        &["bailiwick-core", "bailiwick-schema", "bailiwick-desk", "bailiwick-mcp", "bailiwick-gateway"],
+    ),
     (
         "bailiwick",
         &[

@@ -15,19 +15,21 @@ const HELD_NOTE: &str = "Calls of this tool are held: the answer is `pending:<re
 impl Gateway {
     /// The tools that the order allows, server by server. Servers that cannot be asked are left out, and have nothing to offer.
     pub(super) async fn tools(&self) -> Vec<Value> {
-        let (allowed, staged) = (self.patterns("tools"), self.patterns("staged"));
+        // Before the order is known everything is shown: each call is checked all the same.
+        let terms = self.terms().await;
+        let terms = terms.as_deref();
         let mut tools = Vec::new();
         for (upstream, tool) in self.all("tools", "tools/list", "tools").await {
             let Some(name) = tool["name"].as_str() else { continue };
             let full = format!("{}/{name}", upstream.name);
-            if !is_name(&full) || !allowed.allows(&full) {
+            if !is_name(&full) || terms.is_some_and(|terms| !terms.allows(&full)) {
                 continue;
             }
             let shown = self.shared.options.naming.join(&upstream.name, name);
             let mut tool = tool;
             if let Some(members) = tool.as_object_mut() {
                 members.insert("name".into(), shown.into());
-                if staged.allows(&full) {
+                if terms.is_some_and(|terms| terms.stages(&full)) {
                     hold(members);
                 }
             }
@@ -91,6 +93,20 @@ impl Gateway {
         Err(last)
     }
 
+    /// Tells every server that has such a capability; what one answers is of no interest.
+    pub(super) async fn tell_servers(&self, capability: &str, method: &str, params: Value) -> Result<Value, ErrorData> {
+        for upstream in &self.shared.upstreams {
+            match upstream.capabilities().await {
+                Ok(capabilities) if !capabilities[capability].is_null() => {}
+                _ => continue,
+            }
+            if let Err(error) = upstream.request(method, params.clone()).await {
+                tracing::warn!(server = upstream.name, ?error, method, "a server did not take what it was told");
+            }
+        }
+        Ok(json!({}))
+    }
+
     /// A completion, from the server whose prompt it is for; for a resource, from the first that answers.
     pub(super) async fn completion(&self, mut params: Value) -> Result<Value, ErrorData> {
         let prompt = params["ref"]["name"].as_str().map(str::to_owned);
@@ -109,7 +125,7 @@ pub(super) fn protocol_error(error: UpstreamError) -> ErrorData {
         UpstreamError::Answered(error) => {
             serde_json::from_value(error).unwrap_or_else(|_| ErrorData::internal_error("the server failed", None))
         }
-        UpstreamError::Unstarted(what) | UpstreamError::Failed(what) => {
+        UpstreamError::Unasked(what) | UpstreamError::Failed(what) => {
             ErrorData::internal_error(format!("UPSTREAM_FAILED: {what}"), None)
         }
     }

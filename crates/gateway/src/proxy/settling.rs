@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
 use super::COST;
-use crate::authority::{Authority, Failure};
+use crate::authority::{Authority, Begun, Failure, Place};
 use crate::message::to_core;
 
 /// The most characters of an error that are noted.
@@ -15,13 +15,14 @@ const MOST_ERROR: usize = 1_000;
 
 /// Takes outcomes and notes them one after the other.
 pub(super) struct Settling {
-    outcomes: Mutex<Option<mpsc::UnboundedSender<Object>>>,
+    outcomes: Mutex<Option<mpsc::UnboundedSender<(Place, Object)>>>,
 }
 
 /// A call of which it is not noted yet how it went. Dropped, it failed: whoever waited for it is gone.
 pub(super) struct Unsettled<'a> {
     settling: &'a Settling,
     n: u64,
+    place: Place,
     is_settled: bool,
 }
 
@@ -29,11 +30,11 @@ impl Settling {
     /// Begins to note. It ends when it was closed and everything is noted.
     pub(super) fn start(authority: Arc<dyn Authority>, tasks: &TaskTracker) -> Self {
         // Each call that begins waits for a durable answer first, so there are never more of these than calls under way.
-        let (outcomes, mut queue) = mpsc::unbounded_channel::<Object>();
+        let (outcomes, mut queue) = mpsc::unbounded_channel::<(Place, Object)>();
         tasks.spawn(async move {
-            while let Some(outcome) = queue.recv().await {
-                match authority.act("finish_call", outcome).await {
-                    Ok(_) => {}
+            while let Some((place, outcome)) = queue.recv().await {
+                match authority.finish_call(place, outcome).await {
+                    Ok(()) => {}
                     Err(Failure::Refused(refusal)) => {
                         tracing::warn!(code = refusal.code, message = refusal.message, "an outcome was not noted");
                     }
@@ -51,13 +52,13 @@ impl Settling {
     }
 
     /// A call that is about to be forwarded.
-    pub(super) const fn unsettled(&self, n: u64) -> Unsettled<'_> {
-        Unsettled { settling: self, n, is_settled: false }
+    pub(super) const fn unsettled(&self, begun: &Begun) -> Unsettled<'_> {
+        Unsettled { settling: self, n: begun.n, place: begun.place, is_settled: false }
     }
 
-    fn note(&self, outcome: Object) {
+    fn note(&self, place: Place, outcome: Object) {
         if let Some(outcomes) = &*self.outcomes.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = outcomes.send(outcome);
+            let _ = outcomes.send((place, outcome));
         }
     }
 }
@@ -87,8 +88,8 @@ impl Unsettled<'_> {
         self.is_settled = true;
         let error = error.map(|error| error.chars().take(MOST_ERROR).collect::<String>());
         let outcome = Object::new().with("n", self.n).with("outcome", outcome);
-        self.settling
-            .note(outcome.with_some("cost", cost).with_some("error", error.filter(|error| !error.trim().is_empty())));
+        let error = error.filter(|error| !error.trim().is_empty());
+        self.settling.note(self.place, outcome.with_some("cost", cost).with_some("error", error));
     }
 }
 
@@ -96,7 +97,8 @@ impl Drop for Unsettled<'_> {
     fn drop(&mut self) {
         if !self.is_settled {
             let why = "nobody waited for the answer";
-            self.settling.note(Object::new().with("n", self.n).with("outcome", "failed").with("error", why));
+            let outcome = Object::new().with("n", self.n).with("outcome", "failed").with("error", why);
+            self.settling.note(self.place, outcome);
         }
     }
 }

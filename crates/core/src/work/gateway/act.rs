@@ -125,7 +125,8 @@ impl CallOutcome {
         }
     }
 
-    pub(super) fn parse(name: &str) -> Option<Self> {
+    /// The outcome of this name.
+    pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
     }
 }

@@ -134,16 +134,7 @@ impl Allowance {
                 Unit::Seconds => Number::Integer(seconds_worked(record, now).into()),
                 unit => self.spent_of(unit),
             };
-            let fits = match unit {
-                Unit::ToolCalls => plus(spent, Number::Integer(1)) <= limit,
-                Unit::Seconds => spent <= limit,
-                // Until the first cost is known there is nothing to compare.
-                Unit::Usd | Unit::Tokens => {
-                    let reserved = reserve.get(unit).unwrap_or(Number::Integer(0));
-                    plus(spent, reserved) <= limit && (spent < limit || spent == Number::Integer(0))
-                }
-            };
-            if !fits {
+            if !fits(unit, limit, spent, reserve.get(unit).unwrap_or(Number::Integer(0))) {
                 return Err(Exhausted { unit, limit, spent });
             }
         }
@@ -194,6 +185,16 @@ impl Allowance {
     /// How many calls are held in an attempt, and how many bytes their arguments have.
     pub(super) fn held_in(&self, attempt: u64) -> (u64, u64) {
         if attempt == self.held_attempt { (self.held, self.held_bytes) } else { (0, 0) }
+    }
+}
+
+/// Whether one more call fits a limit, of which so much is spent and which is expected to cost so much.
+pub(super) fn fits(unit: Unit, limit: Number, spent: Number, reserved: Number) -> bool {
+    match unit {
+        Unit::ToolCalls => plus(spent, Number::Integer(1)) <= limit,
+        Unit::Seconds => spent <= limit,
+        // Until the first cost is known there is nothing to compare.
+        Unit::Usd | Unit::Tokens => plus(spent, reserved) <= limit && (spent < limit || spent == Number::Integer(0)),
     }
 }
 

@@ -167,7 +167,9 @@ fn check(turn: &Turn<'_>, allowance: &Allowance, begin: &BeginCall, staged: bool
     if !ToolSet::of(record.order.get("tools")).allows(&begin.tool) {
         return Err(forbidden(format!("order {id} does not allow the tool {}", quoted(&begin.tool))));
     }
-    allowance.check(record, &begin.reserve, turn.context.now).map_err(exceeded)?;
+    allowance
+        .check(record, &begin.reserve, turn.context.now)
+        .map_err(|Exhausted { unit, limit, spent }| exceeded(unit, limit, spent))?;
     match &begin.arguments {
         Some(_) if !staged => Err(bad_request("`arguments` go with staged tools only; send `references`")),
         None if staged => {
@@ -176,7 +178,10 @@ fn check(turn: &Turn<'_>, allowance: &Allowance, begin: &BeginCall, staged: bool
         Some(_) if !begin.references.is_empty() => {
             Err(bad_request("`references` go with tools that are not staged; of a held call the arguments are read"))
         }
-        Some(arguments) => check_room(allowance, record.reworks(), arguments),
+        Some(arguments) => {
+            let (held, bytes) = allowance.held_in(record.reworks());
+            check_room(held, bytes, arguments).map(|_| ())
+        }
         None => Ok(()),
     }
 }
@@ -193,7 +198,7 @@ pub(in crate::work) fn check_standing(allowance: &Allowance) -> Result<(), Refus
     Err(refusal(code, format!("{} {word} this work{why}; {then}", quoted(by))))
 }
 
-fn exceeded(Exhausted { unit, limit, spent }: Exhausted) -> Refusal {
+pub(super) fn exceeded(unit: Unit, limit: Number, spent: Number) -> Refusal {
     let name = unit.as_str();
     refusal(
         "BUDGET_EXCEEDED",
@@ -204,8 +209,8 @@ fn exceeded(Exhausted { unit, limit, spent }: Exhausted) -> Refusal {
     .with("spent", spent)
 }
 
-fn check_room(allowance: &Allowance, attempt: u64, arguments: &Value) -> Result<(), Refusal> {
-    let (held, bytes) = allowance.held_in(attempt);
+/// Whether so many held calls, whose arguments have so many bytes, leave room for another; gives the bytes with it.
+pub(super) fn check_room(held: u64, bytes: u64, arguments: &Value) -> Result<u64, Refusal> {
     if held >= MOST_HELD {
         return Err(bad_request(format!("{held} calls are held, at most {MOST_HELD} can be")));
     }
@@ -216,7 +221,19 @@ fn check_room(allowance: &Allowance, attempt: u64, arguments: &Value) -> Result<
         );
         return Err(bad_request(message));
     }
-    Ok(())
+    Ok(bytes)
+}
+
+pub(super) fn not_held_reference(name: &str) -> Refusal {
+    bad_request(format!("the arguments refer to {}, which is no call that is held before", quoted(name)))
+}
+
+pub(super) fn held_reference(name: &str) -> Refusal {
+    bad_request(format!(
+        "the arguments refer to {}, which is held and has no result before it is approved; \
+         this tool is not staged and would run at once",
+        quoted(name)
+    ))
 }
 
 /// A held call may use the results of calls that are held before it; a forwarded one may use none, for there is no result yet.
@@ -237,14 +254,8 @@ fn check_references(
         calls.iter().filter(|call| call.is_staged() && call.attempt == record.reworks()).map(Call::reference).collect();
     let wrong = named.into_iter().find(|name| held.contains(*name) != staged);
     Ok(match wrong {
-        Some(name) if staged => {
-            Err(bad_request(format!("the arguments refer to {}, which is no call that is held before", quoted(name))))
-        }
-        Some(name) => Err(bad_request(format!(
-            "the arguments refer to {}, which is held and has no result before it is approved; \
-             this tool is not staged and would run at once",
-            quoted(name)
-        ))),
+        Some(name) if staged => Err(not_held_reference(name)),
+        Some(name) => Err(held_reference(name)),
         None => Ok(()),
     })
 }

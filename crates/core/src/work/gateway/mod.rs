@@ -8,6 +8,8 @@
 //! most once: claimed ([`Act::BeginEffect`]), then settled ([`Act::FinishEffect`]). One that was claimed and never settled may
 //! or may not have run, and is not run again unless the manager says so ([`Act::AllowEffectRetry`]).
 //!
+//! Where no desk can be asked, a gateway counts by itself what is done with an order's passes: [`Tally`].
+//!
 //! | Document | One for each | Holds |
 //! |---|---|---|
 //! | [`Allowance`] | order | numbers given out, what was spent, which tools were used, whether the gateway may go on |
@@ -16,6 +18,7 @@
 
 mod act;
 mod allowance;
+mod alone;
 mod call;
 mod control;
 mod effects;
@@ -24,6 +27,7 @@ mod query;
 
 pub use act::{Act, BeginCall, BeginEffect, CallOutcome, Ending, FinishCall, FinishEffect};
 pub use allowance::{Allowance, Standing};
+pub use alone::{Counted, Tally};
 pub(in crate::work) use call::check_standing;
 pub use call::{Call, MOST_HELD, MOST_HELD_BYTES, RETURN_SECONDS};
 pub use effects::{Effect, EffectStatus, MOST_RESULT_BYTES, arguments_digest};

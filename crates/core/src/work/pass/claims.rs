@@ -152,6 +152,11 @@ impl Pass {
         self.link
     }
 
+    /// `iat`: when it was issued.
+    pub fn issued_at(&self) -> Millis {
+        self.times.issued_at
+    }
+
     /// When it ends: no pass of its chain, and no deadline, is over before.
     pub fn expires_at(&self) -> Millis {
         self.chain_expires_at

@@ -1,6 +1,4 @@
-//! A connection to an MCP server over a pair of streams: JSON-RPC, one message a line, kept as it came.
-//!
-//! The protocol library reads messages into its own types, which drop members that they do not know; a gateway must not.
+//! A connection over a pair of streams: one message a line.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,26 +9,21 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// The most bytes of one message.
-const MOST_MESSAGE_BYTES: u64 = 16 << 20;
+use super::{Fault, MOST_MESSAGE_BYTES, Progress, is_progress_of, notification, outcome, refusal_of, with_token};
+
 /// How many messages may wait to be written.
 const QUEUE: usize = 256;
 
-/// How a request fails.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Fault {
-    /// The server answered with an error: the error object
-    Answered(Value),
-    /// The server answered what is no answer
-    Nonsense(&'static str),
-    /// The connection has ended
-    Closed,
+type Waiting = Arc<Mutex<HashMap<u64, Waits>>>;
+
+/// Who waits for an answer.
+struct Waits {
+    answer: oneshot::Sender<Result<Value, Fault>>,
+    progress: Option<Progress>,
 }
 
-type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Value, Fault>>>>>;
-
 /// A connection. When it is dropped, whatever waits for an answer gets none.
-pub(crate) struct Connection {
+pub(super) struct Lines {
     out: mpsc::Sender<Value>,
     waiting: Waiting,
     next: AtomicU64,
@@ -39,14 +32,14 @@ pub(crate) struct Connection {
 
 /// A request under way. When it is dropped without an answer, the server is told that nobody waits any more.
 struct Pending<'a> {
-    connection: &'a Connection,
+    connection: &'a Lines,
     id: u64,
     is_answered: bool,
 }
 
-impl Connection {
+impl Lines {
     /// Speaks over a pair of streams. Notifications go to `notified` as they come.
-    pub(crate) fn open<R, W>(reader: R, writer: W, notified: mpsc::Sender<Value>) -> Self
+    pub(super) fn open<R, W>(reader: R, writer: W, notified: mpsc::Sender<Value>) -> Self
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
@@ -59,19 +52,31 @@ impl Connection {
     }
 
     /// Whether the other side is gone.
-    pub(crate) fn is_closed(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         self.closed.is_cancelled()
     }
 
+    pub(super) fn close(&self) {
+        self.closed.cancel();
+    }
+
     /// Asks, and waits for the answer's `result`.
-    pub(crate) async fn request(&self, method: &str, params: Value) -> Result<Value, Fault> {
+    pub(super) async fn request(
+        &self,
+        method: &str,
+        mut params: Value,
+        progress: Option<Progress>,
+    ) -> Result<Value, Fault> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
+        if progress.is_some() {
+            with_token(&mut params, id);
+        }
         let (answer, answered) = oneshot::channel();
-        lock(&self.waiting).insert(id, answer);
+        lock(&self.waiting).insert(id, Waits { answer, progress });
         let mut pending = Pending { connection: self, id, is_answered: false };
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         if self.out.send(request).await.is_err() {
-            return Err(Fault::Closed);
+            return Err(Fault::Unsent("the connection had ended".into()));
         }
         let answer = tokio::select! {
             answer = answered => answer.unwrap_or(Err(Fault::Closed)),
@@ -82,13 +87,13 @@ impl Connection {
     }
 
     /// Tells something.
-    pub(crate) async fn notify(&self, method: &str, params: Option<Value>) {
+    pub(super) async fn notify(&self, method: &str, params: Option<Value>) {
         // A connection that has ended is told nothing.
         let _ = self.out.send(notification(method, params)).await;
     }
 }
 
-impl Drop for Connection {
+impl Drop for Lines {
     fn drop(&mut self) {
         self.closed.cancel();
     }
@@ -103,14 +108,6 @@ impl Drop for Pending<'_> {
             let _ = self.connection.out.try_send(notification("notifications/cancelled", Some(params)));
         }
     }
-}
-
-fn notification(method: &str, params: Option<Value>) -> Value {
-    let mut message = json!({"jsonrpc": "2.0", "method": method});
-    if let (Some(params), Some(members)) = (params, message.as_object_mut()) {
-        members.insert("params".into(), params);
-    }
-    message
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -144,7 +141,7 @@ async fn read<R: AsyncRead + Unpin>(
     let mut line = Vec::new();
     loop {
         line.clear();
-        let mut limited = (&mut reader).take(MOST_MESSAGE_BYTES);
+        let mut limited = (&mut reader).take(MOST_MESSAGE_BYTES as u64);
         let ended = tokio::select! {
             read = limited.read_until(b'\n', &mut line) => !matches!(read, Ok(1..)) || !line.ends_with(b"\n"),
             () = closed.cancelled() => true,
@@ -166,32 +163,26 @@ async fn dispatch(message: Value, waiting: &Waiting, out: &mpsc::Sender<Value>, 
     let (is_request, id) = (message.get("method").is_some(), message.get("id"));
     match (is_request, id) {
         (true, None) => {
+            // Progress is for whoever waits for the answer, and overtakes nothing: both come from here, in order.
+            if let Some(id) = is_progress_of(&message) {
+                if let Some(progress) = lock(waiting).get(&id).and_then(|waits| waits.progress.as_ref()) {
+                    // One step less is no loss when the agent does not keep up.
+                    let _ = progress.try_send(message);
+                }
+                return;
+            }
             // A server that tells more than the agent reads waits, rather than fill the memory.
             let _ = notified.send(message).await;
         }
-        (true, Some(id)) => {
-            let answer = if message["method"] == "ping" {
-                json!({"jsonrpc": "2.0", "id": id, "result": {}})
-            } else {
-                let error = json!({"code": -32601, "message": "a gateway takes no requests from servers"});
-                json!({"jsonrpc": "2.0", "id": id, "error": error})
-            };
-            let _ = out.send(answer).await;
+        (true, Some(_)) => {
+            let _ = out.send(refusal_of(&message)).await;
         }
         (false, Some(id)) => {
             let waits = id.as_u64().and_then(|id| lock(waiting).remove(&id));
             if let Some(waits) = waits {
-                let _ = waits.send(outcome(message));
+                let _ = waits.answer.send(outcome(message));
             }
         }
         (false, None) => tracing::warn!("an upstream server sent a message without method and id"),
-    }
-}
-
-fn outcome(mut message: Value) -> Result<Value, Fault> {
-    match (message.get_mut("result").map(Value::take), message.get_mut("error").map(Value::take)) {
-        (Some(result), None) if result.is_object() => Ok(result),
-        (None, Some(error)) if error.is_object() => Err(Fault::Answered(error)),
-        _ => Err(Fault::Nonsense("its answer has neither a result nor an error, or is no object")),
     }
 }

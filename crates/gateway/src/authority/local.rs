@@ -1,50 +1,27 @@
-//! Who answers for an order: the port through which a gateway asks.
+//! A desk in the same process.
 
-use std::future::Future;
-use std::pin::Pin;
-
-use bailiwick_core::heart::{Command, Query, Refusal};
+use bailiwick_core::heart::{Command, Query};
 use bailiwick_core::json::{Object, Value};
 use bailiwick_core::principal::Principal;
 use bailiwick_core::work;
 use bailiwick_desk::Desk;
+use tokio::sync::OnceCell;
 
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Failure {
-    /// The answer is no
-    Refused(Refusal),
-    /// Whoever answers for the order cannot be reached; says why
-    Unreachable(String),
-}
-
-/// What is asked, boxed so that a gateway can hold any authority.
-pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>>;
-
-/// Answers for one order: may a call be made, may an effect be carried out (`bailiwick_core::work::gateway`).
-pub trait Authority: Send + Sync {
-    /// The order with its history.
-    fn order(&self) -> Answer<'_>;
-
-    /// What was spent, what is left, what is held.
-    fn status(&self) -> Answer<'_>;
-
-    /// Asks for something, by the short name of a command of gateways and its arguments without `id`.
-    fn act(&self, name: &'static str, arguments: Object) -> Answer<'_>;
-}
+use super::{Answer, AskedCall, Authority, Begun, Failure, Place, Terms, to_arguments, to_begun};
 
 /// A desk in the same process.
-#[derive(Clone)]
 pub struct LocalDesk {
     desk: Desk,
     principal: Principal,
     order: String,
+    // Of an order that was issued they never change.
+    terms: OnceCell<Terms>,
 }
 
 impl LocalDesk {
     /// A desk, asked by a gateway about an order.
     pub fn new(desk: Desk, principal: Principal, order: impl Into<String>) -> Self {
-        Self { desk, principal, order: order.into() }
+        Self { desk, principal, order: order.into(), terms: OnceCell::new() }
     }
 
     async fn ask(&self, name: &str) -> Result<Value, Failure> {
@@ -65,7 +42,22 @@ fn failed(failure: bailiwick_desk::Failure) -> Failure {
     }
 }
 
+impl LocalDesk {
+    async fn know_terms(&self) -> Result<&Terms, Failure> {
+        self.terms
+            .get_or_try_init(|| async {
+                let view = self.ask("get").await?;
+                Ok(Terms::of(view.get("order").unwrap_or(&Value::Null), "to"))
+            })
+            .await
+    }
+}
+
 impl Authority for LocalDesk {
+    fn terms(&self) -> Answer<'_, Option<Terms>> {
+        Box::pin(async { self.know_terms().await.cloned().map(Some) })
+    }
+
     fn order(&self) -> Answer<'_> {
         Box::pin(self.ask("get"))
     }
@@ -74,7 +66,18 @@ impl Authority for LocalDesk {
         Box::pin(self.ask("gateway"))
     }
 
-    fn act(&self, name: &'static str, arguments: Object) -> Answer<'_> {
+    fn begin_call<'a>(&'a self, call: &'a AskedCall) -> Answer<'a, Begun> {
+        Box::pin(async move {
+            let arguments = to_arguments(call, self.know_terms().await?);
+            to_begun(&self.run("begin_call", arguments).await?)
+        })
+    }
+
+    fn finish_call(&self, _: Place, outcome: Object) -> Answer<'_, ()> {
+        Box::pin(async move { self.run("finish_call", outcome).await.map(|_| ()) })
+    }
+
+    fn effect(&self, name: &'static str, arguments: Object) -> Answer<'_> {
         Box::pin(self.run(name, arguments))
     }
 }
