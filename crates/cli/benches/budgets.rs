@@ -23,15 +23,22 @@ use sqlx::{ConnectOptions as _, Connection as _};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
+/// The argument by which this program is an MCP server.
+const UPSTREAM: &str = "upstream";
+
 const FAR: &str = "2100-01-01T00:00:00Z";
 
 fn main() -> Outcome<()> {
+    if std::env::args().nth(1).as_deref() == Some(UPSTREAM) {
+        return upstream();
+    }
     println!("{:<58} {:>14} {:>14} {:>7}", "what", "measured", "budget", "ratio");
     validate()?;
     passes()?;
     verify()?;
     let folder = tempfile::tempdir()?;
     durable(folder.path())?;
+    gateway(folder.path())?;
     start(folder.path())?;
     wake(&format!("sqlite:{}", folder.path().join("wake.db").display()), "two stdio processes on one SQLite file")?;
     match std::env::var("BAILIWICK_POSTGRES_URL") {
@@ -220,6 +227,11 @@ fn verify() -> Outcome<()> {
     Ok(())
 }
 
+/// The program under test.
+fn program() -> Command {
+    Command::new(std::env::var_os("BAILIWICK_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_bailiwick").into()))
+}
+
 /// An MCP server on stdio, spoken to line by line.
 struct Agent {
     child: Child,
@@ -230,13 +242,11 @@ struct Agent {
 
 impl Agent {
     fn start(actor: &str, store: &str) -> Outcome<Self> {
-        let mut child =
-            Command::new(std::env::var_os("BAILIWICK_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_bailiwick").into()))
-                .args(["mcp", "--as", actor, "--store", store])
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null())
-                .spawn()?;
+        Self::spawn(program().args(["mcp", "--as", actor, "--store", store]))
+    }
+
+    fn spawn(command: &mut Command) -> Outcome<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let stdin = child.stdin.take().ok_or("no stdin")?;
         let stdout = BufReader::new(child.stdout.take().ok_or("no stdout")?);
         let mut agent = Self { child, stdin, stdout, next: 0 };
@@ -377,6 +387,64 @@ fn bare(folder: &Path, times: usize) -> Outcome<Vec<Duration>> {
         }
         Ok(taken)
     })
+}
+
+/// What a gateway adds to a call: the same server asked directly and through it, in turns.
+fn gateway(folder: &Path) -> Outcome<()> {
+    const TIMES: usize = 400;
+    let store = format!("sqlite:{}", folder.join("gateway.db").display());
+    let (mut manager, mut worker) = (Agent::start("agent:manager", &store)?, Agent::start("agent:worker", &store)?);
+    manager.call(
+        "create_work_order",
+        json!({"id": "g", "to": "agent:worker", "goal": "G", "criteria": [{"id": "c", "text": "C"}], "budget": {"tool_calls": 100_000}, "deadline": FAR, "tools": ["up/*"]}),
+    )?;
+    worker.call("accept_work_order", json!({"id": "g"}))?;
+    worker.call("start_work_order", json!({"id": "g"}))?;
+    let this = std::env::current_exe()?;
+    let config = folder.join("upstream.json");
+    std::fs::write(&config, json!({"mcpServers": {"up": {"command": this, "args": [UPSTREAM]}}}).to_string())?;
+    let mut direct = Agent::spawn(Command::new(&this).arg(UPSTREAM))?;
+    let mut through =
+        Agent::spawn(program().args(["gateway", "--order", "g", "--store", &store, "--config"]).arg(&config))?;
+    let (mut alone, mut guarded) = (Vec::with_capacity(TIMES), Vec::with_capacity(TIMES));
+    let time = |agent: &mut Agent, name: &str| {
+        let began = Instant::now();
+        let result = agent.request("tools/call", &json!({"name": name, "arguments": {"text": "hello"}}))?;
+        match result["content"][0]["text"] == "hello" {
+            true => Ok(began.elapsed()),
+            false => Err(Box::<dyn Error>::from(format!("{name} answered {result}"))),
+        }
+    };
+    for _ in 0..TIMES {
+        alone.push(time(&mut direct, "echo")?);
+        guarded.push(time(&mut through, "up__echo")?);
+        // An agent thinks between calls; meanwhile how the last one went is noted.
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (alone, guarded) = (median(alone), median(guarded));
+    let added = guarded.saturating_sub(alone);
+    at_most("what `bailiwick gateway` adds to a call", added.as_secs_f64() * 1000.0, 1.0, "ms");
+    println!("  (p50 {alone:?} directly, {guarded:?} through it, each call durable before it is forwarded)");
+    Ok(())
+}
+
+/// An MCP server whose one tool answers what it is told.
+fn upstream() -> Outcome<()> {
+    for line in std::io::stdin().lock().lines() {
+        let message: serde_json::Value = serde_json::from_str(&line?)?;
+        let result = match message["method"].as_str() {
+            Some("initialize") => {
+                json!({"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "up", "version": "1"}})
+            }
+            Some("tools/list") => json!({"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}),
+            Some("tools/call") => {
+                json!({"content": [{"type": "text", "text": message["params"]["arguments"]["text"]}]})
+            }
+            _ => continue,
+        };
+        println!("{}", json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
+    }
+    Ok(())
 }
 
 fn start(folder: &Path) -> Outcome<()> {

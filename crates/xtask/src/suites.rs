@@ -294,7 +294,8 @@ impl Run {
     }
 
     fn gateway(&mut self) -> Result<(), Failure> {
-        self.client(setup::node(&self.project), "gateway.mjs")
+        self.client(setup::node(&self.project), "gateway.mjs")?;
+        self.client(setup::node(&self.project), "gateway-far.mjs")
     }
 
     fn package(&mut self) -> Result<(), Failure> {

@@ -1,127 +1,12 @@
 // An order's worker behind the gateway, with real servers behind it: what is allowed, held, refused and carried out.
 
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
-
+import { Desk, MANAGER, WORKER, refused, text } from './gateway-desk.mjs';
 import { finish, giveUpAfter, inFolder, program, step } from './harness.mjs';
-
-const MANAGER = 'agent:manager';
-const WORKER = 'agent:worker';
-const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
-const UPSTREAM = new URL('upstream.mjs', import.meta.url).pathname;
-
-function Desk(folder) {
-  this.store = `sqlite:${join(folder, 'desk.db')}`;
-  this.notes = join(folder, 'notes.jsonl');
-  this.config = join(folder, 'upstream.json');
-  this.count = 0;
-
-  this.configure = async () => {
-    const mcpServers = {
-      every: { command: process.execPath, args: [EVERYTHING, 'stdio'] },
-      test: { command: process.execPath, args: [UPSTREAM, this.notes] },
-    };
-    await writeFile(this.config, JSON.stringify({ mcpServers }));
-    await writeFile(this.notes, '');
-  };
-
-  /** Runs the program; resolves to what it prints, rejects with `code`, `stdout` and `stderr` when the answer is no. */
-  this.run = (...args) =>
-    new Promise((resolve, reject) => {
-      execFile(program(), args, (error, stdout, stderr) => (error ? reject(Object.assign(error, { stdout, stderr })) : resolve(stdout)));
-    });
-
-  this.order = async (as, ...args) => JSON.parse(await this.run('order', ...args, '--as', as, '--store', this.store, '--json'));
-
-  /** An order at work; its id. */
-  this.atWork = async (changes = {}) => {
-    this.count += 1;
-    const id = `wo_${this.count}`;
-    const order = {
-      id,
-      to: WORKER,
-      goal: 'Tell the list',
-      criteria: [{ id: 'told', text: 'The list was told' }],
-      budget: { usd: 1, tool_calls: 20 },
-      deadline: new Date(Date.now() + 3_600_000).toISOString(),
-      tools: ['every/echo', 'every/trigger-long-running-operation', 'test/*'],
-      staged: ['test/note', 'test/slow', 'test/fail'],
-      ...changes,
-    };
-    const file = join(folder, `${id}.json`);
-    await writeFile(file, JSON.stringify(order));
-    await this.order(MANAGER, 'create', file);
-    await this.order(WORKER, 'accept', id);
-    await this.order(WORKER, 'start', id);
-    return id;
-  };
-
-  this.report = async (id, effects, toolsUsed = ['test/note']) => {
-    const report = {
-      status: 'done',
-      result: { summary: 'Ready' },
-      evidence: [{ criterion: 'told', type: 'note', note: 'see the effects' }],
-      cost: { usd: 0, tool_calls: effects.length },
-      tools_used: toolsUsed,
-      effects,
-    };
-    const file = join(folder, `${id}-report.json`);
-    await writeFile(file, JSON.stringify(report));
-    return this.order(WORKER, 'report', id, file);
-  };
-
-  this.arguments = (id, ...more) => ['gateway', '--order', id, '--config', this.config, '--store', this.store, ...more];
-
-  /** A worker's client behind the gateway of an order. */
-  this.worker = async (id, ...more) => {
-    const client = new Client({ name: 'bailiwick-gateway-test', version: '1.0.0' });
-    await client.connect(new StdioClientTransport({ command: program(), args: this.arguments(id, ...more), stderr: 'ignore' }));
-    // Asked in the raw: the client's own methods drop or refuse what they don't know.
-    const ask = (method, params, options) => client.request({ method, params }, ResultSchema, options);
-    return {
-      list: async () => (await ask('tools/list', {})).tools,
-      call: (name, args = {}, options) => ask('tools/call', { name, arguments: args }, options),
-      close: () => client.close(),
-    };
-  };
-
-  /** Calls `use` with a worker behind the gateway of an order. */
-  this.with = async (id, use, ...more) => {
-    const worker = await this.worker(id, ...more);
-    try {
-      return await use(worker);
-    } finally {
-      await worker.close();
-    }
-  };
-
-  /** Carries out what was approved; resolves to `{ code, lines }`. */
-  this.commit = async (id) => {
-    try {
-      return { code: 0, lines: lines(await this.run(...this.arguments(id, '--commit'))) };
-    } catch (error) {
-      return { code: error.code, lines: lines(error.stdout) };
-    }
-  };
-
-  this.noted = async () => lines(await readFile(this.notes, 'utf8')).map((line) => JSON.parse(line));
-}
-
-const lines = (text) => text.split('\n').filter((line) => line !== '');
-const text = (result) => result.content[0].text;
-const refused = (result) => {
-  assert.equal(result.isError, true, JSON.stringify(result));
-  return JSON.parse(text(result));
-};
 
 async function listsWhatIsAllowed(desk) {
   const id = await desk.atWork();

@@ -88,9 +88,10 @@ export async function inFolder(run) {
   }
 }
 
-/** Starts `bailiwick serve` on a free port; resolves, once it has said where it listens, to `{ url, stop() }`. */
+/** Starts `bailiwick serve` on a free port; resolves, once it has said where it listens, to
+ * `{ origin, url, process, stop() }`. */
 export async function serve(folder, ...options) {
-  const args = ['serve', '--store', `sqlite:${join(folder, 'desk.db')}`, '--port', '0', ...options];
+  const args = ['serve', '--store', `sqlite:${join(folder, 'desk.db')}`, ...(options.includes('--port') ? [] : ['--port', '0']), ...options];
   const server = spawn(program(), args, { stdio: ['ignore', 'pipe', 'pipe'] });
   // Whatever happens to us, no server is left behind.
   process.once('exit', () => server.kill('SIGKILL'));
@@ -111,7 +112,7 @@ export async function serve(folder, ...options) {
   address.catch(() => {});
   try {
     const origin = await address;
-    return { origin, url: `${origin}/mcp`, stop: () => stop(server) };
+    return { origin, url: `${origin}/mcp`, process: server, stop: () => stop(server) };
   } catch (error) {
     server.kill('SIGKILL');
     throw error;
