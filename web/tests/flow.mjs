@@ -63,6 +63,18 @@ async function orderGoesOut(told) {
   const { tab, agent } = told;
   await fillIn(tab, GOAL);
   await tab.getByText('This order keeps every rule.').waitFor();
+  // A text that cannot be read is not sent, nor what was there before it.
+  await tab.getByRole('tab', { name: 'JSON' }).click();
+  const json = tab.getByLabel('The order you send');
+  const right = await json.inputValue();
+  await json.fill(`${right} oops`);
+  await tab.getByText("The text can't be read").waitFor();
+  await tab.getByRole('button', { name: 'Issue the order' }).click();
+  assert.equal(await json.evaluate((field) => document.activeElement === field), true, 'the text has the focus');
+  assert.deepEqual((await agent.call('list_work_orders', { to: WORKER })).orders, []);
+  await json.fill(right);
+  await tab.getByRole('tab', { name: 'Form' }).click();
+  await tab.getByText('This order keeps every rule.').waitFor();
   await tab.getByRole('button', { name: 'Issue the order' }).click();
   await heading(tab, GOAL);
   const { orders } = await agent.call('list_work_orders', { to: WORKER });

@@ -788,7 +788,7 @@ async fn a_newer_writer_stops_an_older_one(place: &Place) {
     place.run("UPDATE bailiwick SET least_writer = 7").await;
     let error = store.begin(DESK).await.err().unwrap();
     assert_eq!(error.code(), "store_foreign");
-    assert!(error.to_string().contains("writer 7") && error.to_string().contains("writer 2"), "{error}");
+    assert!(error.to_string().contains("writer 7") && error.to_string().contains("writer 3"), "{error}");
     assert_eq!(head(&store, DECISIONS).await, Head::GENESIS);
 }
 

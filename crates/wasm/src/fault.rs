@@ -47,8 +47,6 @@ pub enum Fault {
     DecisionsAbsent,
     /// A verifier has reported and takes no more
     Finished,
-    /// The other build can do this
-    NotInThisBuild,
 }
 
 impl Fault {
@@ -67,7 +65,6 @@ impl Fault {
             Self::Proof(error) => error.code(),
             Self::DecisionsAbsent => "decisions_absent",
             Self::Finished => "verifier_finished",
-            Self::NotInThisBuild => "not_in_this_build",
         }
     }
 
@@ -98,7 +95,6 @@ impl fmt::Display for Fault {
             Self::Page(error) => error.fmt(f),
             Self::Proof(error) => error.fmt(f),
             Self::DecisionsAbsent => f.write_str("a public journal holds no decisions that could be made again"),
-            Self::NotInThisBuild => f.write_str("this build has no passes, import `bailiwick/full`"),
             Self::Finished => f.write_str("this verifier has reported, make a new one for another journal"),
         }
     }

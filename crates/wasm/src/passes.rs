@@ -3,8 +3,6 @@
 
 use wasm_bindgen::prelude::*;
 
-use crate::boundary::Answer;
-
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &'static str = r#"
 /** What a verifier of passes expects. What is left out is not checked. */
@@ -63,27 +61,21 @@ export type PassVerdict =
       /** With `WIDER_THAN_PARENT`: what is wider. */
       readonly findings: readonly Finding[];
     };
+/**
+ * Verifies passes as a chain, the root first; one pass is a chain of one. A pass that does not count is an answer, not an
+ * error. `keys` is a JWK or a JWK set. The full build alone can; the small one throws `not_in_this_build`.
+ */
+export declare function verifyPasses(passes: readonly string[], keys: Document, options?: PassOptions): PassVerdict;
+/**
+ * Runs a conformance vector of passes, and says what came out, whatever the vector expects. The full build alone can; the
+ * small one throws `not_in_this_build`.
+ */
+export declare function runPassVector(vector: Document): Record<string, unknown>;
 "#;
 
-/// Verifies passes as a chain, the root first; one pass is a chain of one. A pass that does not count is an answer, not an
-/// error. `keys` is a JWK or a JWK set. The full build alone can.
-#[wasm_bindgen(js_name = verifyPasses, unchecked_return_type = "PassVerdict")]
-pub fn verify_passes(
-    #[wasm_bindgen(unchecked_param_type = "readonly string[]")] passes: &JsValue,
-    #[wasm_bindgen(unchecked_param_type = "Document")] keys: &JsValue,
-    #[wasm_bindgen(unchecked_optional_param_type = "PassOptions")] options: &JsValue,
-) -> Answer {
-    build::verify_passes(passes, keys, options)
-}
-
-/// Runs a conformance vector of passes, and says what came out, whatever the vector expects. The full build alone can.
-#[wasm_bindgen(js_name = runPassVector, unchecked_return_type = "Record<string, unknown>")]
-pub fn run_pass_vector(#[wasm_bindgen(unchecked_param_type = "Document")] vector: &JsValue) -> Answer {
-    build::run_pass_vector(vector)
-}
-
+/// What the full build has.
 #[cfg(feature = "full")]
-mod build {
+pub mod full {
     use bailiwick_core::jose::{KeySet, base64url};
     use bailiwick_core::json::{Limits, Object, Value};
     use bailiwick_core::time::{self, Millis};
@@ -96,7 +88,9 @@ mod build {
     const OPTIONS: [&str; 8] =
         ["now", "leeway_seconds", "issuer", "worker", "order", "audience", "most_lifetime_seconds", "revocations"];
 
-    pub(super) fn verify_passes(passes: &JsValue, keys: &JsValue, options: &JsValue) -> Answer {
+    /// See `verifyPasses` above.
+    #[wasm_bindgen(js_name = verifyPasses, skip_typescript)]
+    pub fn verify_passes(passes: &JsValue, keys: &JsValue, options: &JsValue) -> Answer {
         let passes = read(passes, &Limits::DOCUMENT)?;
         let tokens: Option<Vec<&str>> = passes.as_array().and_then(|items| items.iter().map(Value::as_str).collect());
         let tokens = tokens.ok_or(Fault::argument("passes", "an array of passes, the root first"))?;
@@ -174,27 +168,13 @@ mod build {
         lists.ok_or(Fault::argument("revocations", "an array of revocation lists"))
     }
 
-    pub(super) fn run_pass_vector(vector: &JsValue) -> Answer {
+    /// See `runPassVector` above.
+    #[wasm_bindgen(js_name = runPassVector, skip_typescript)]
+    pub fn run_pass_vector(vector: &JsValue) -> Answer {
         let vector = read(vector, &Limits::DOCUMENT)?;
         match vectors::run_vector(&vector) {
             Ok(judgement) => Ok(show(&judgement.said.into())),
             Err(_) => Err(Fault::argument("vector", "a vector of passes").into()),
         }
-    }
-}
-
-#[cfg(not(feature = "full"))]
-mod build {
-    use wasm_bindgen::prelude::*;
-
-    use crate::boundary::Answer;
-    use crate::fault::Fault;
-
-    pub(super) fn verify_passes(_: &JsValue, _: &JsValue, _: &JsValue) -> Answer {
-        Err(Fault::NotInThisBuild.into())
-    }
-
-    pub(super) fn run_pass_vector(_: &JsValue) -> Answer {
-        Err(Fault::NotInThisBuild.into())
     }
 }

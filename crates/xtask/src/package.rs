@@ -35,12 +35,12 @@ struct Build {
     /// Cargo's
     profile: &'static str,
     /// How `wasm-opt` weighs size against speed
-    optimise: &'static str,
+    optimise: &'static [&'static str],
 }
 
 const BUILDS: [Build; 2] = [SMALL, FULL];
-const SMALL: Build = Build { folder: "small", features: "", profile: "wasm", optimise: "-Oz" };
-const FULL: Build = Build { folder: "full", features: "full", profile: "engine", optimise: "-O3" };
+const SMALL: Build = Build { folder: "small", features: "", profile: "wasm", optimise: &["-Oz", "--converge"] };
+const FULL: Build = Build { folder: "full", features: "full", profile: "engine", optimise: &["-O3"] };
 
 /// Builds `pkg/dist`.
 pub(crate) fn build(project: &Project) -> Result<(), Failure> {
@@ -81,7 +81,7 @@ fn fill(project: &Project, build: Build, home: &Path) -> Result<(), Failure> {
     fs::create_dir_all(home).map_err(|error| unusable(home, "made", &error))?;
     let bound = bind(project, build)?;
     let mut optimise = tool(project, "wasm-opt");
-    optimise.arg(build.optimise).args(WASM_FEATURES).arg(bound.join("rules_bg.wasm"));
+    optimise.args(build.optimise).args(WASM_FEATURES).arg(bound.join("rules_bg.wasm"));
     run(optimise.arg("-o").arg(home.join("bailiwick.wasm")))?;
     copy(&bound.join("rules.js"), &home.join("rules.js"))?;
     for file in SHARED {

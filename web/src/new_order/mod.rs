@@ -49,6 +49,8 @@ struct Writing {
     touched: RwSignal<BTreeSet<String>>,
     /// Whether sending has been tried
     tried: RwSignal<bool>,
+    /// Why the text on the page cannot be read: the draft is then an earlier one, and not what is to be sent
+    text_fault: RwSignal<Option<String>>,
 }
 
 impl Writing {
@@ -64,7 +66,8 @@ impl Writing {
                 .with(|order| order.as_ref().map(|order| validate_order(order, &NoEngine).findings).unwrap_or_default())
         });
         Effect::new(move |_| keep(&draft.get()));
-        Self { draft, order, findings, touched: RwSignal::new(BTreeSet::new()), tried: RwSignal::new(false) }
+        let (touched, tried, text_fault) = (RwSignal::new(BTreeSet::new()), RwSignal::new(false), RwSignal::new(None));
+        Self { draft, order, findings, touched, tried, text_fault }
     }
 
     /// What is wrong at a place, once it is time to say so. `name` is the place's name among those touched.
@@ -187,6 +190,9 @@ fn Issue(writing: Writing, tab: RwSignal<Tab>) -> impl IntoView {
     };
     let issue = move |_| {
         writing.tried.set(true);
+        if writing.text_fault.with_untracked(Option::is_some) {
+            return focus("json");
+        }
         let draft = writing.draft.get_untracked();
         let Ok(document) = draft.document() else { return focus("faults") };
         if !writing.findings.with_untracked(Vec::is_empty) {
@@ -221,7 +227,10 @@ fn Issue(writing: Writing, tab: RwSignal<Tab>) -> impl IntoView {
     view! {
         <section class="card stack tight" aria-labelledby="checks">
             <h2 id="checks">"Checks"</h2>
-            <p role="status">{live(move || state_words(faults()))}</p>
+            <p role="status">{live(move || match writing.text_fault.with(Option::is_some) {
+                true => "The text can't be read, so it can't be checked or sent.".into(),
+                false => state_words(faults()),
+            })}</p>
             {live(move || (writing.tried.get() && faults() > 0).then(|| view! { <FaultList writing tab/> }))}
             <p class="quiet">"Checked in this browser, by the same rules that the desk uses."</p>
             {live(move || refusal.get().map(|error| view! { <Refused error/> }))}

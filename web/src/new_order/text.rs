@@ -11,9 +11,12 @@ use crate::parts::{Json, live};
 #[component]
 pub(super) fn Text(writing: Writing) -> impl IntoView {
     let start = writing.draft.with_untracked(Draft::document);
-    let fault = RwSignal::new(
-        start.as_ref().err().map(|_| "A field of the form is not JSON yet; mend it there first".to_string()),
-    );
+    let fault = writing.text_fault;
+    fault.set(start.as_ref().err().map(|_| "A field of the form is not JSON yet; mend it there first".to_string()));
+    // Without the text on the page, the draft is what there is.
+    on_cleanup(move || {
+        fault.try_set(None);
+    });
     let text = RwSignal::new(start.map(|document| write_pretty(&document.into())).unwrap_or_default());
     let write = move |event| {
         text.set(event_target_value(&event));

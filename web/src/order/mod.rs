@@ -2,7 +2,6 @@
 //!
 //! - `evidence`, `cost`, `tools`, `outcome`, `effects`, `timeline`, `tree`: the order and its last report, part by part
 //! - `checks`: the rules, applied again here
-//! - `gateway`: what it called, and holding it up
 //! - `rights`, `preview`, `decide`: who may do what, what the agent will see of it, and doing it
 
 mod checks;
@@ -10,7 +9,6 @@ mod cost;
 mod decide;
 mod effects;
 mod evidence;
-mod gateway;
 mod outcome;
 mod preview;
 mod rights;
@@ -135,7 +133,6 @@ fn Order(shown: Shown) -> impl IntoView {
             </div>
             <div class="stack">
                 <decide::Decide shown/>
-                <gateway::Gateway shown/>
                 <cost::Cost shown/>
                 <tools::Tools shown/>
                 <tree::Tree shown/>

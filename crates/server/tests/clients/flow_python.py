@@ -22,6 +22,7 @@ from harness import KEYS, MANAGER, WORKER, step
 REVISION = "2026-07-28"
 TOOLS = [
     "accept_work_order",
+    "allow_effect_retry",
     "answer_question",
     "cancel_work_order",
     "create_work_order",
