@@ -28,27 +28,30 @@ use crate::text::visible;
 
 const EXAMPLES: &str = "\
 Examples:
-  claude mcp add work -- bailiwick gateway --order wo_7 --config upstream.json --store /path/to/desk.db
+  claude mcp add work -- bailiwick gateway --order wo_7 --config upstream.json --store desk.db
   bailiwick gateway --order wo_7 --config upstream.json --commit
-  bailiwick gateway --order wo_7 --config upstream.json --desk https://desk.example --key-file key \\
-    --pass-keys jwks.json
+  bailiwick gateway --order wo_7 --config upstream.json --desk https://desk.example \\
+    --key-file gateway.key --pass-keys jwks.json
 
 upstream.json lists the worker's MCP servers in the form that MCP clients use:
   {\"mcpServers\": {
     \"mail\": {\"command\": \"npx\", \"args\": [\"-y\", \"some-mail-server\"]},
     \"files\": {\"url\": \"https://tools.example/mcp\", \"headers\": {\"Authorization\": \"Bearer …\"}}}}
 
-Each call is asked for at the desk before it is forwarded: the order must be `working`, the tool among its
-`tools`, the budget not used up, the deadline not passed, the work not paused. Calls of `staged` tools are
-held; once a report that lists them is approved, --commit carries them out, each at most once.
+Each call is asked for at the desk before it is forwarded: the order must be `working`, the tool
+among its `tools`, the budget not used up, the deadline not passed, the work not paused. Calls of
+`staged` tools are held; once a report that lists them is approved, --commit carries them out, each
+at most once.
 
-With --desk the desk is a server (`bailiwick serve --keys`) whose keys file has this gateway's key, as
-`gateway:<name>`. With --pass-keys, and while the desk cannot be asked, calls are checked by the order's pass:
-the one in the call's `_meta[\"awl/pass\"]`, else in the file that AWL_PASS_FILE names, else in AWL_PASS. The
-gateway then counts by itself, in a file for each order. That bounds this gateway, not the sum of several.
+With --desk the desk is a server (`bailiwick serve --keys`) whose keys file has this gateway's key,
+for `gateway:<name>`. With --pass-keys, calls are checked by the order's pass while the desk cannot
+be asked: the one in the call's `_meta[\"awl/pass\"]`, else in the file that AWL_PASS_FILE names, else
+in AWL_PASS. A pass that is bound to a holder needs a proof with each call, in `_meta[\"awl/proof\"]`.
+The gateway then counts by itself, in a file for each order. That bounds this gateway, not the sum of
+several.
 
-With --commit each approved effect gives a line: its ref and `done`, `failed`, `skipped`, `unknown` or
-`refused`. Exit status then: 0 all are done, 1 some are not, 2 usage or file error.";
+With --commit each approved effect gives a line: its ref and `done`, `failed`, `skipped`, `unknown`
+or `refused`. Exit status then: 0 all are done, 1 some are not, 2 usage or file error.";
 
 /// The most bytes of a file with a key.
 const MOST_KEY_BYTES: usize = 64 << 10;
@@ -71,7 +74,7 @@ pub(crate) struct Arguments {
     /// Without it as for every command: BAILIWICK_STORE, AWL_STORE, AGENTOOL_COLLAB_DB, the configuration, the user's folder.
     #[arg(long, value_name = "STORE", conflicts_with = "desk")]
     store: Option<String>,
-    /// A desk elsewhere: the address of its server, like https://desk.example
+    /// A desk elsewhere: the address of its server, with `https://` or `http://`
     #[arg(long, value_name = "URL")]
     desk: Option<String>,
     /// The file with this gateway's key at that desk; without it BAILIWICK_KEY has the key
@@ -118,6 +121,9 @@ struct PassArguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     logging::start(LevelFilter::WARN, arguments.log);
+    if arguments.config == Path::new("-") && !arguments.commit {
+        return Err(Failure::usage("the agent speaks on standard input, so `--config` must name a file"));
+    }
     let upstreams = read_upstreams(&arguments.config)?;
     let call_time = Duration::from_secs(arguments.call_timeout);
     let alone = arguments.alone()?;

@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     read_only: bool,
     #[command(flatten)]
     signer: SignerArguments,
-    /// Offer each order's tools to its worker at /gateway/ORDER/mcp: the MCP servers behind, as for `bailiwick gateway`
+    /// Offer each order's tools to its worker at `/gateway/ORDER/mcp`: the MCP servers behind, as for `bailiwick gateway`
     #[arg(long, value_name = "FILE", conflicts_with = "read_only")]
     gateway_config: Option<PathBuf>,
     /// How log lines look

@@ -50,7 +50,7 @@ pub(crate) struct Upstream {
 
 enum Place {
     Program(Program),
-    Address(HttpClient, Address),
+    Address(Box<HttpClient>, Address),
 }
 
 #[derive(Default)]
@@ -90,7 +90,7 @@ pub(crate) fn all(
                     // Reading the machine's certificates takes a while, so once, and only where it is needed.
                     None => client.insert(HttpClient::new()?).clone(),
                 };
-                Place::Address(client, address.clone())
+                Place::Address(Box::new(client), address.clone())
             }
         };
         let (name, notified) = (name.clone(), notified.clone());
@@ -216,7 +216,7 @@ impl Upstream {
                 (connection, Some(child))
             }
             Place::Address(client, Address { url, headers }) => {
-                (Connection::by(Http::open(client.clone(), url.clone(), headers.clone(), notified)), None)
+                (Connection::by(Http::open(HttpClient::clone(client), url.clone(), headers.clone(), notified)), None)
             }
         };
         let capabilities = introduce(&connection).await?;

@@ -172,10 +172,8 @@ impl Shared {
             Unanswered::Broken(_) => Fault::Closed,
         })?;
         let status = response.status();
-        if status == StatusCode::NOT_FOUND && self.session.get().is_some() {
-            // The server has forgotten the session, and did nothing; a new one begins with the next request.
-            self.closed.cancel();
-            return Err(Fault::Unsent("has ended the session".into()));
+        if self.session.get().is_some() && [StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST].contains(&status) {
+            return self.refused(id, status, response).await;
         }
         if let Some(session) = response.headers().get(SESSION) {
             let _ = self.session.set(session.clone());
@@ -188,6 +186,18 @@ impl Shared {
             }
             _ => Err(Fault::Nonsense(format!("its answer has the status {status}"))),
         }
+    }
+
+    /// A server that has forgotten the session says so with 404, or, as many do, with 400 and an error that is about no request.
+    /// Either way it did nothing, and a new session begins with the next request.
+    async fn refused(&self, id: u64, status: StatusCode, response: Response<Incoming>) -> Result<Value, Fault> {
+        let body = read(response.into_body(), MOST_MESSAGE_BYTES).await.map_err(|_| Fault::Closed)?;
+        let message = serde_json::from_slice::<Value>(&body).unwrap_or_default();
+        if status == StatusCode::BAD_REQUEST && message["id"] == id {
+            return outcome(message);
+        }
+        self.closed.cancel();
+        Err(Fault::Unsent("has ended the session".into()))
     }
 
     /// Reads a stream until the answer is there. One that ends before is taken up again if the server lets us.

@@ -74,7 +74,7 @@ async function serversByHttp(desk, port) {
       assert.equal(await spent(), 2);
       await server.stop();
       assert.equal(refused(await call('web__echo', { message: 'x' })).code, 'UPSTREAM_FAILED');
-      await sleep(300);
+      await sleep(500);
       assert.equal(await spent(), 2, 'a call that never reached its server gives its unit back');
       server = await everythingAt(port);
       await sleep(600);
@@ -92,6 +92,21 @@ const far = (desk, origin, id, key, ...more) => ({
   args: ['gateway', '--order', id, '--config', desk.config, '--desk', origin, ...more],
   env: { ...process.env, BAILIWICK_KEY: key },
 });
+
+async function callsOf(origin, id) {
+  const answer = await fetch(`${origin}/api/v1/orders/${id}/calls`, { headers: { authorization: `Bearer ${keyOf(MANAGER)}` } });
+  return (await answer.json()).calls;
+}
+
+/** An order's calls once how each went is noted, which is after its agent has the answer. */
+async function settled(origin, id) {
+  for (let tries = 0; tries < 50; tries += 1) {
+    const calls = await callsOf(origin, id);
+    if (calls.every((call) => call.state !== 'begun')) return calls;
+    await sleep(100);
+  }
+  throw new Error('a call is not settled after 5 s');
+}
 
 async function deskByHttp(desk, { origin }) {
   const id = await desk.atWork({ budget: { tool_calls: 6 } });
@@ -112,7 +127,7 @@ async function deskByHttp(desk, { origin }) {
   const full = refused(results.find((result) => result.isError));
   assert.deepEqual([full.code, full.unit, full.limit, full.spent], ['BUDGET_EXCEEDED', 'tool_calls', 6, 6]);
   await Promise.all([one.close(), two.close()]);
-  const { calls } = JSON.parse(await (await fetch(`${origin}/api/v1/orders/${id}/calls`, { headers: { authorization: `Bearer ${keyOf(MANAGER)}` } })).text());
+  const calls = await callsOf(origin, id);
   assert.ok(calls.every((call) => call.gateway === 'gateway:far'));
   assert.ok(calls.every((call) => call.state === 'done' || call.state === 'held'), 'settled before the gateway ended');
   await desk.report(id, held, ['test/note', 'every/echo']);
@@ -240,7 +255,7 @@ async function serversOwnGateways(desk, server, keysFile, process_) {
   assert.equal(echoed._meta['awl/ref'], 'every/echo#4');
   await newer.close();
 
-  const { calls } = JSON.parse(await (await fetch(`${server.origin}/api/v1/orders/${id}/calls`, { headers: { authorization: `Bearer ${keyOf(MANAGER)}` } })).text());
+  const calls = await settled(server.origin, id);
   assert.deepEqual(calls.map(({ n, state, gateway }) => [n, state, gateway]), [
     [4, 'done', 'gateway'],
     [3, 'failed', 'gateway'],
