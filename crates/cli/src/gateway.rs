@@ -47,8 +47,8 @@ With --desk the desk is a server (`bailiwick serve --keys`) whose keys file has 
 for `gateway:<name>`. With --pass-keys, calls are checked by the order's pass while the desk cannot
 be asked: the one in the call's `_meta[\"awl/pass\"]`, else in the file that AWL_PASS_FILE names, else
 in AWL_PASS. A pass that is bound to a holder needs a proof with each call, in `_meta[\"awl/proof\"]`.
-The gateway then counts by itself, in a file for each order. That bounds this gateway, not the sum of
-several.
+The gateway then counts by itself, in a file for each order: that bounds this gateway, and not the
+sum of several.
 
 With --commit each approved effect gives a line: its ref and `done`, `failed`, `skipped`, `unknown`
 or `refused`. Exit status then: 0 all are done, 1 some are not, 2 usage or file error.";

@@ -34,7 +34,7 @@ Examples:
 keys.json is {\"keys\": {\"<long random key>\": \"agent:worker\", \"<another>\": \"human:ada\"}}.
 desk-key.json is what `bailiwick keys new desk-key.json` makes; verifiers of passes fetch its public
 part at /.well-known/jwks.json.
-With --gateway-config upstream.json an order's worker reaches the order's tools, within its limits, at
+With --gateway-config upstream.json a worker reaches its order's tools, within their limits, at
 /gateway/<order>/mcp; `bailiwick gateway --help` says what upstream.json is.
 SIGHUP reads keys and configuration again; SIGTERM answers what is running and stops.";
 
