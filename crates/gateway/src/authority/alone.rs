@@ -2,7 +2,8 @@
 //!
 //! The count stands in one file for each order, written whole, flushed to the disk and put in place before a call is
 //! forwarded; a lock beside it lets several processes share it. It bounds what goes through this file: gateways elsewhere know
-//! nothing of it, so their sum is not bounded, and whoever asks for the status is told so.
+//! nothing of it, so their sum is not bounded, and whoever asks for the status is told so. Holders' proofs that were used are
+//! remembered by each process for itself.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
